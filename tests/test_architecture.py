@@ -8,7 +8,7 @@ PAGE = (REPOSITORY / "docs" / "architecture.md").read_text("utf-8")
 PACKAGE = REPOSITORY / "keraspinn"
 
 
-def test_files_named_there_are_there():
+def test_files_named_on_the_page_exist():
     named = set(re.findall(r"`([\w*/]+/[\w]+\.py)`", PAGE))
     assert len(named) > 20
     missing = {
@@ -19,7 +19,7 @@ def test_files_named_there_are_there():
     assert not missing
 
 
-def test_every_room_is_in_the_tree():
+def test_every_folder_is_in_the_tree():
     tree = PAGE.split("## One step")[0]
     rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert not {room for room in rooms if f"      {room}/ " not in tree}

@@ -458,14 +458,14 @@ ROWS = {
 
 @pytest.mark.filterwarnings("ignore:The problem is underdetermined")
 @pytest.mark.parametrize("name", ROWS)
-def test_is_refused_and_told_why(name):
+def test_wrong_use_raises_a_helpful_error(name):
     call, error, words = ROWS[name]
     with pytest.raises(error, match=f"(?s){words}") as refusal:
         call()
     assert len(str(refusal.value)) < 1500
 
 
-def test_each_kind_stands_here_once():
+def test_kinds_of_wrong_use_are_listed_once():
     uses = [inspect.getsource(call) for call, _, _ in ROWS.values()]
     assert len(set(uses)) == len(ROWS)
 

@@ -43,7 +43,7 @@ def weights_of(model):
 # Callbacks
 
 
-def test_early_stopping_puts_the_best_weights_back():
+def test_early_stopping_restores_the_best_weights():
     stop = keras.callbacks.EarlyStopping(
         "val_u_relative_l2", mode="max", patience=1, restore_best_weights=True
     )
@@ -72,7 +72,7 @@ def test_a_rate_set_between_epochs_moves_the_compiled_steps():
 
 
 @pytest.mark.slow
-def test_model_checkpoints_are_whole_models(tmp_path):
+def test_model_checkpoints_are_complete_models(tmp_path):
     best = keras.callbacks.ModelCheckpoint(
         tmp_path / "best.keras", monitor="val_loss", save_best_only=True
     )
@@ -176,7 +176,7 @@ OPTIMIZERS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_every_path_makes_an_optimizer_s_steps(name):
+def test_compiled_and_eager_steps_of_each_optimizer_agree(name):
     weights = []
     for options in ({"jit_compile": True}, {"run_eagerly": True}):
         model = compiled(OPTIMIZERS[name](), **options)
@@ -214,7 +214,7 @@ def test_accumulated_gradients_are_those_of_the_joint_batch(options):
 
 
 @pytest.mark.slow
-def test_decay_may_leave_a_coefficient_out():
+def test_coefficients_can_be_excluded_from_weight_decay():
     c = kp.Parameter("c", initial=5.0)
     # Its gradient vanishes: only decay would move it.
     problem = kp.Problem(PROBLEM.domain, {"e": U.diff(X) * sp.exp(-2 * c)}, scales=None)
@@ -245,7 +245,7 @@ def test_layers_freeze_and_thaw_between_fits():
     assert np.abs(values[2] - values[1]).max() > 0
 
 
-def test_run_eagerly_makes_as_many_steps_as_asked():
+def test_run_eagerly_makes_the_requested_steps():
     model = compiled(run_eagerly=True, steps_per_execution=4)
     model.fit(**RUN, epochs=2)
     assert model.steps_taken == 12

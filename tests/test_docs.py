@@ -96,7 +96,7 @@ def namespace_after(*pages, **namespace):
 
 
 @pytest.mark.slow
-def test_guide(tmp_path, monkeypatch):
+def test_guide_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = namespace_after(*(f"guide/{name}.md" for name in GUIDE))
     assert namespace["model"].optimizer.iterations.numpy() == 10
@@ -126,22 +126,22 @@ def test_a_file_is_small_without_the_second_stage_s_optimizer(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ALONE)
-def test_pages_of_their_own(page):
+def test_standalone_pages_run(page):
     problems = [v for v in namespace_after(page).values() if isinstance(v, kp.Problem)]
     assert problems
 
 
-def test_scales_are_replaced():
+def test_example_replaces_scales():
     left = namespace_after("guide/declare.md", "api/declare.md")
     assert left["rescaled"].scales.terms["residual"] == (5.0,)
 
 
-def test_networks():
+def test_example_of_a_custom_network():
     model = namespace_after("guide/declare.md", "guide/networks.md")["own"]
     assert model.derivative_engine == "taylor"
 
 
-def test_a_known_solution_finds_a_wrong_sign():
+def test_known_solution_reveals_a_wrong_sign():
     assert namespace_after("guide/not_converging.md")["left"] != 0
 
 
@@ -165,7 +165,7 @@ def is_python(code):
         return False
 
 
-def test_no_program_hides_from_the_tests():
+def test_every_code_block_is_of_a_tested_language():
     for page in DOCS.rglob("*.md"):
         text = page.read_text("utf-8")
         fences = set(re.findall(r"^```(\w+)", text, re.MULTILINE))
@@ -218,7 +218,7 @@ def test_docs_avoid(words):
         assert not lines, f"{page.name}: write it without '{words}': {lines[0]}"
 
 
-def test_docs_use_what_sparingly():
+def test_the_word_what_is_rare_in_docs():
     """Keras's and SciPy's docs have it less than once in 1,000 words."""
     pages = [page.read_text("utf-8") for page in DOCS.rglob("*.md")]
     words = re.findall(r"[a-z]+", "\n".join(pages).lower())
@@ -261,7 +261,7 @@ def test_first_steps_show_the_gallery_s_program_and_its_output():
     assert f"```\n{printed}```\n" in page
 
 
-def test_a_flux_through_a_side():
+def test_example_of_a_flux_through_a_side():
     """The names of the front page, in a network that has learned nothing."""
     (code,) = blocks("index.md")
     names = {}
@@ -300,7 +300,7 @@ def small_model():
 
 
 @pytest.mark.slow
-def test_diagnostics(tmp_path, monkeypatch):
+def test_example_of_diagnostics(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model = small_model()
     (x,), (T,) = model.problem.coordinates, model.problem.fields
@@ -311,7 +311,7 @@ def test_diagnostics(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_reliability(tmp_path, monkeypatch):
+def test_example_of_reliability(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     small_model().save("checkpoint.keras")
     shutil.copy("checkpoint.keras", "from_a_stranger.keras")
@@ -320,18 +320,18 @@ def test_reliability(tmp_path, monkeypatch):
     assert left["epoch"] == 0 and (tmp_path / "model.keras").exists()
 
 
-def test_the_cavity_s_reference():
+def test_example_of_the_cavity_s_reference():
     assert namespace_after("cavity_reference.md")["flow"].u.shape == (17, 17)
 
 
-def test_a_rule_of_ones_own():
+def test_example_of_a_custom_weighting_rule():
     balance = namespace_after("learning_rate_annealing.md")["balance"]
     model = small_model()
     model.fit(batch_size=4, steps_per_epoch=3, verbose=0, callbacks=[balance])
     assert float(model.loss_weights["boundary"].numpy()) != pytest.approx(1.0)
 
 
-def test_a_rule_by_point():
+def test_example_of_a_weighting_rule_by_point():
     sampler = namespace_after("weighting_rules.md")["Attention"]()
     model = small_model()
     model.fit({"residual": sampler}, batch_size=4, steps_per_epoch=3, verbose=0)
@@ -340,12 +340,12 @@ def test_a_rule_by_point():
 
 
 @pytest.mark.slow
-def test_the_second_stage():
+def test_example_of_a_second_stage():
     model = namespace_after("second_stage.md", model=small_model(), kp=kp)["model"]
     assert model.optimizer.iterations.numpy() == 5
 
 
-def test_a_rule_for_a_layer():
+def test_example_of_a_taylor_rule_for_a_layer():
     subclass = type("Own", (kp.layers.GatedDense,), {})
     names = {"activate": rules.activate, "affine": rules.affine}
     left = namespace_after("theory/taylor_mode.md", kp=kp, GatedDense=subclass, **names)
@@ -353,7 +353,7 @@ def test_a_rule_for_a_layer():
 
 
 @pytest.mark.slow
-def test_rounding_asked_for_and_replicas():
+def test_examples_of_tf32_and_replicas():
     import tensorflow as tf
 
     names = {"tf": tf, "keras": keras, "kp": kp, "model": small_model()}

@@ -65,7 +65,7 @@ def check_stated(text, numbers):
         assert float(figure) == pytest.approx(number, abs=0.501 * unit), text
 
 
-def test_the_table_is_what_its_commands_print():
+def test_table_agrees_with_the_records_of_its_commands():
     rows = iter([line.split("|") for line in README.splitlines() if "±" in line][1:])
     for command in re.findall(r"-m examples\.reproduction (.*)", README):
         arguments, groups = parser().parse_args(shlex.split(command)), {}
@@ -81,7 +81,7 @@ def test_the_table_is_what_its_commands_print():
     assert not list(rows)
 
 
-def test_the_second_stage_is_where_its_records_are_after_five_minutes():
+def test_second_stage_errors_agree_with_the_records_at_five_minutes():
     lines = (RESULTS / "second_stage.jsonl").read_text("utf-8").splitlines()
     settings = {"problem": "helmholtz", "optimizer": "SSBroyden", "size": "30x3"}
     settings |= {"network": "plain", "weights": "annealed"}
@@ -96,7 +96,7 @@ def test_the_second_stage_is_where_its_records_are_after_five_minutes():
     check_stated(stated, [min(errors), max(errors)])
 
 
-def test_a_step_takes_as_long_as_was_measured():
+def test_step_times_agree_with_the_records():
     ratios = {"M1": [], "M4": []}
     for name in "speed.json", "speed_faster_machine.json":
         cells = json.loads((RESULTS / name).read_text("utf-8"))["packages"]

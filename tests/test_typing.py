@@ -74,11 +74,11 @@ problem.domian  # wrong: no such attribute
 """
 
 
-def test_the_marker_is_installed():
+def test_py_typed_marker_is_installed():
     assert resources.files(keraspinn).joinpath("py.typed").is_file()
 
 
-def test_a_program_is_checked(tmp_path):
+def test_type_checker_checks_a_program(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, "utf-8")
     home = Path(keraspinn.__file__).parents[1]

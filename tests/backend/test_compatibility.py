@@ -11,7 +11,7 @@ from keraspinn.backend.compatibility import (
 )
 
 
-def test_layers_at_any_depth_are_found_once():
+def test_layers_at_any_depth_are_listed_once():
     class Holder(layers.Layer):
         def __init__(self, inner):
             super().__init__()

@@ -93,7 +93,7 @@ def test_products_of_a_program_are_not_rounded():
     assert seen == {False}
 
 
-def test_scopes_of_full_products_can_be_nested():
+def test_full_precision_scopes_can_be_nested():
     with backend.full_products():
         with backend.full_products():
             pass
@@ -143,7 +143,7 @@ def test_functions_keep_float64(double):
         np.testing.assert_allclose(result, getattr(np, name)(x), 1e-14)
 
 
-def test_a_network_in_float64_computes_in_it(double):
+def test_a_float64_network_computes_in_float64(double):
     network = kp.networks.MLP(4, 2, dtype="float64")
     points = np.random.default_rng(0).uniform(-1, 1, (3, 2))
     outputs = keras.ops.convert_to_numpy(network(keras.ops.cast(points, "float64")))
@@ -153,7 +153,7 @@ def test_a_network_in_float64_computes_in_it(double):
     np.testing.assert_allclose(outputs, values @ head[0] + head[1], 1e-13)
 
 
-def test_scales_are_found_in_double_precision():
+def test_scales_are_computed_in_double_precision():
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
     problem = kp.Problem(

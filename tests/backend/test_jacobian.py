@@ -64,7 +64,7 @@ def test_jacobian_agrees_with_the_backend(network, jit_compile):
         np.testing.assert_allclose(derivative, reference, rtol=1e-10, atol=1e-12)
 
 
-def test_points_with_further_columns():
+def test_jacobian_at_points_with_further_columns():
     points = {"x": ops.convert_to_tensor([[1.0], [2.0]]), "weight": ops.arange(2.0)}
     (rows,) = jacobian(
         lambda weights, points: [points["weight"] * weights[0] * points["x"][:, 0]],

@@ -135,7 +135,7 @@ def test_streamed_points_and_single_batches():
     assert model.predict_on_batch(points).shape == (12, 1)
 
 
-def test_held_points():
+def test_fit_on_held_points():
     model = compiled()
     points = np.linspace(0.1, 0.9, 12)[:, None]
     history = model.fit(points, steps_per_epoch=5, epochs=2, verbose=0).history
@@ -196,7 +196,7 @@ def test_interrupted_model_is_consistent():
 
 
 @pytest.mark.parametrize("name", ["SSBroyden", "BFGS", "LBFGS", "GaussNewton"])
-def test_second_order(name, double):
+def test_second_order_optimizer_trains(name, double):
     model = compiled(optimizer=getattr(kp.optimizers, name)(), dtype="float64")
     history = fit(model, epochs=4, steps_per_epoch=25).history
     assert history["loss"][-1] < 1e-3 * history["loss"][0]
@@ -208,7 +208,7 @@ def test_rejects_float64_without_x64():
         compiled(dtype="float64")
 
 
-def test_diagnostics():
+def test_diagnostics_run_on_jax():
     model = compiled(kp.problems.helmholtz())
     before = kp.diagnostics.gradient_statistics(model).norms
     hessian = kp.diagnostics.LossHessian(model, "loss", batch_size=8)

@@ -30,7 +30,7 @@ def test_numbers_are_uniform(dtype):
     assert ((counts - 5000) ** 2 / 5000).sum() < 45  # χ²₁₉ passes this once in 1000
 
 
-def test_all_words_of_a_seed_count():
+def test_each_word_of_a_seed_changes_the_numbers():
     first = drawn(1, 2, 3, 4)
     np.testing.assert_array_equal(first, drawn(1, 2, 3, 4))
     for words in [

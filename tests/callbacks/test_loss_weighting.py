@@ -109,7 +109,7 @@ def test_rule_continues_after_astype():
     assert weight_of(double) == 6 and weight_of(model) == 3
 
 
-def test_plain_function_is_a_rule():
+def test_plain_function_is_accepted_as_a_rule():
     def tenfold(gradients, weights, iteration):
         return {name: 10.0 * weight for name, weight in weights.items()}
 
@@ -135,7 +135,7 @@ def test_rule_config_round_trip():
     assert again.rule == Counting(3.0)
 
 
-def test_a_rule_in_evaluate_adapts_no_later_step():
+def test_weighting_rule_in_evaluate_does_not_change_later_steps():
     model = compiled()
     callbacks = [kp.callbacks.LossWeighting(Counting(2.0))]
     model.evaluate(*model.problem.test_data(9), verbose=0, callbacks=callbacks)

@@ -20,7 +20,7 @@ def not_again():
     raise AssertionError("It is in the cache.")
 
 
-def test_computes_once(directory):
+def test_cached_value_is_computed_once(directory):
     assert (cached("five", compute) == ARRAY).all()
     assert [path.name for path in directory.iterdir()] == ["five.npz"]
     assert (cached("five", not_again) == ARRAY).all()
@@ -51,7 +51,7 @@ def test_works_without_a_writable_directory(directory, monkeypatch):
     assert (cached("five", compute) == ARRAY).all()
 
 
-def test_directory_of_the_cache(directory, monkeypatch, tmp_path):
+def test_cache_directory(directory, monkeypatch, tmp_path):
     assert cache_directory() == directory
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", "")

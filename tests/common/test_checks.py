@@ -62,7 +62,7 @@ def test_rejects_dates(numbers):
 @pytest.mark.parametrize(
     "numbers", [None, "text", ["a"], [[1], [1, 2]], {}, [1j], np.array([1j])]
 )
-def test_rejects_values_that_are_no_numbers(numbers):
+def test_rejects_values_that_are_not_numbers(numbers):
     with pytest.raises(ValueError, match="points must be an array of numbers"):
         checks.real_array("points", numbers)
 
@@ -112,7 +112,7 @@ def test_seeds_fit_into_32_bits():
             checks.checked_seed(seed)
 
 
-def test_flags_are_flags():
+def test_flags_must_be_booleans():
     assert checks.checked_flag("f", np.True_) is True
     with pytest.raises(TypeError, match="`f` must be True or False. Received: 1"):
         checks.checked_flag("f", 1)

@@ -35,7 +35,7 @@ LAYER = {
         (changed(format=2), f"in format 2 by keraspinn {kp.__version__}"),
     ],
 )
-def test_rejects(saved, message):
+def test_rejects_faulty_configs(saved, message):
     with pytest.raises(ValueError, match=message):
         kp.Problem.from_config(saved)
 

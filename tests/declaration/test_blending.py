@@ -36,14 +36,14 @@ BOTTOM = [(U, {Y: 0}, X * (1 - X)), (U, [{X: 0}, {X: 1}, {Y: 1}], 0)]
 @pytest.mark.parametrize(
     "domain", [g.Polygon(CORNERS, coordinates=(X, Y)), SQUARE - HOLE]
 )
-def test_second_derivatives_are_those_of_a_box_in_its_corners(domain):
+def test_hard_values_have_the_second_derivatives_of_a_box_in_corners(domain):
     expected, actual = (laplacian(value(shape, BOTTOM)) for shape in (SQUARE, domain))
     for way in (0.1, 1e-2, 1e-4):
         near = np.array([[way, way], [1 - way, 2 * way]]).T
         np.testing.assert_allclose(actual(*near), expected(*near), atol=0.1)
 
 
-def test_a_square_polygon_has_the_patch_of_a_box():
+def test_hard_values_on_a_square_polygon_equal_those_on_a_box():
     exact = sp.exp(X) * sp.cos(Y) + X * Y**2
     faces = [{X: 0}, {X: 1}, {Y: 0}, {Y: 1}]
     prescribed = [(U, face, exact.subs(face)) for face in faces]
@@ -56,7 +56,7 @@ def test_a_square_polygon_has_the_patch_of_a_box():
 
 
 @pytest.mark.slow
-def test_corners_that_are_oblique_or_reentrant():
+def test_hard_values_at_oblique_and_reentrant_corners():
     corners = [(0, 0), (2, 0), (2, 1), (1, 1), (0.5, 2), (0, 2)]
     domain = g.Polygon(corners, coordinates=(X, Y))
     slanted = g.Polygon([(1, 1), (0.5, 2), (0.9, 1.9)])
@@ -74,7 +74,7 @@ def test_corners_that_are_oblique_or_reentrant():
         assert np.max(near) < 60 and np.max(near[2]) < 1.2 * np.max(near[1])
 
 
-def test_three_faces_of_a_polyhedron():
+def test_hard_values_on_three_faces_of_a_polyhedron():
     box = g.Box({X: (0, 1), Y: (0, 1), Z: (0, 1)})
     points = [(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)]
     faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1)]
@@ -90,7 +90,7 @@ def test_three_faces_of_a_polyhedron():
     )
 
 
-def test_different_values_on_a_curved_part_raise():
+def test_contradictory_hard_values_on_a_curved_part_raise():
     bitten = SQUARE - g.Disk((0.5, 0), 0.2)
     rim = g.Disk((0.5, 0), 0.2)
     level = (X - sp.Rational(1, 2)) ** 2 * 25
@@ -103,7 +103,7 @@ def test_different_values_on_a_curved_part_raise():
     value(bitten, [(U, {Y: 1}, 2), (U, rim, 1)])  # these do not meet
 
 
-def test_holes_near_each_other_do_not_meet():
+def test_hard_values_of_neighbouring_holes_are_independent():
     holes = [g.Disk((x, 30), 2) for x in (30, 34.5)]
     domain = g.Box({X: (0, 100), Y: (0, 60)}) - holes[0] - holes[1]
     blended = value(domain, [(U, holes[0], 1), (U, holes[1], -1)])
@@ -111,7 +111,7 @@ def test_holes_near_each_other_do_not_meet():
 
 
 @pytest.mark.slow
-def test_small_holes_have_a_share_of_the_weight():
+def test_hard_values_beside_small_holes_have_bounded_second_derivatives():
     """Poisson 2d-C of PINNacle: four holes at zero, the outer walls at one."""
     domain, holes = g.Box({X: (-0.5, 0.5), Y: (-0.5, 0.5)}), []
     for centre in [(0.3, 0.3), (-0.3, 0.3), (0.3, -0.3), (-0.3, -0.3)]:

@@ -46,7 +46,7 @@ def model(problem):
     return kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
 
 
-def test_values_are_computed_once_on_first_use(tmp_path):
+def test_reference_is_computed_once_on_first_use(tmp_path):
     trained = model(problem())
     trained.save(tmp_path / "line.keras")
     loaded = kp.load_model(tmp_path / "line.keras")
@@ -61,14 +61,14 @@ def test_values_are_computed_once_on_first_use(tmp_path):
     assert Line.computed == 2  # of another configuration
 
 
-def test_another_revision_is_computed_anew(monkeypatch):
+def test_reference_of_another_revision_is_computed_again(monkeypatch):
     problem().test_data()
     monkeypatch.setattr(Line, "revision", 2)
     problem().test_data()
     assert Line.computed == 2
 
 
-def test_gaps_are_left_out_of_the_error():
+def test_gaps_of_the_reference_are_left_out_of_the_error():
     declared = problem()
     compared = model(declared)
     compared.compile("adam", jit_compile=False)
@@ -83,7 +83,7 @@ def test_gaps_are_left_out_of_the_error():
         compared.evaluate(points, values | {"u_x": values["u"]}, verbose=0)
 
 
-def test_nan_outside_of_gaps_raises():
+def test_nan_outside_of_gaps_of_the_reference_raises():
     with pytest.raises(ValueError, match=r"u\(x\) must be finite"):
         problem(gaps=False).test_data()
 

@@ -34,7 +34,7 @@ def test_condition_round_trip(on):
         ({X: "left"}, "{x: left}"),  # which a domain refuses, with this text
     ],
 )
-def test_a_face_s_number_reads_as_the_domain_s(on, text):
+def test_numbers_of_faces_are_formatted_as_those_of_the_domain(on, text):
     assert kp.Condition(U, on=on).place == f"= 0 on {text}"
 
 
@@ -113,7 +113,7 @@ def test_duplicate_conditions_raise(first, second):
         kp.Problem(box, {"e": U.diff(X, 2)}, {"a": first, "b": second})
 
 
-def test_one_face_may_have_several_conditions():
+def test_one_face_may_have_several_boundary_conditions():
     box = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
     cauchy = {n: kp.Condition(e, {X: 0}) for n, e in (("a", U), ("b", U.diff(X)))}
     parts = {

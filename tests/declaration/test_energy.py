@@ -62,7 +62,7 @@ def test_a_problem_needs_equations_or_an_energy():
         (kp.integral(sp.Function("w")(X, T).diff(T) ** 2), "not a coordinate"),
     ],
 )
-def test_what_is_no_energy_is_refused(energy, words):
+def test_invalid_energies_are_refused(energy, words):
     with pytest.raises(ValueError, match=words):
         kp.Problem(BAR, energy=energy, conditions=HELD)
 
@@ -78,7 +78,7 @@ def test_null_lagrangians_in_the_plane_are_refused():
     kp.Problem(SQUARE, energy=kp.integral(null + stored) + on_rim)
 
 
-def test_a_time_is_refused():
+def test_time_dependent_energy_is_refused():
     w = sp.Function("w")(X, T)
     domain = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
     with pytest.raises(ValueError, match=r"time.*`equations`"):
@@ -96,7 +96,7 @@ def test_a_time_is_refused():
         (STORED - kp.integral(sp.cos(sp.pi * X) * U), {}, "undetermined"),
     ],
 )
-def test_an_energy_without_a_minimum_is_warned_of(energy, conditions, words):
+def test_energy_without_a_minimum_warns(energy, conditions, words):
     with pytest.warns(UserWarning, match=words):
         problem = kp.Problem(BAR, energy=energy, conditions=conditions)
     assert words in problem.underdetermined
@@ -110,14 +110,14 @@ def test_an_energy_without_a_minimum_is_warned_of(energy, conditions, words):
         {"mean": kp.Condition(kp.integral(U))},
     ],
 )
-def test_whatever_holds_a_field_is_enough(held):
+def test_conditions_that_bound_the_energy_do_not_warn(held):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kp.Problem(BAR, energy=STORED - kp.integral(U), conditions=held)
 
 
 @pytest.mark.parametrize("density", [(U**2 - 1) ** 2, sp.cos(U), -(U**2) + U**4])
-def test_negative_curvature_of_bounded_energies_is_no_fault(density):
+def test_bounded_energies_with_negative_curvature_do_not_warn(density):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kp.Problem(BAR, energy=STORED + kp.integral(density), conditions=HELD)
@@ -172,7 +172,7 @@ def test_scales_of_two_phases_have_no_offset():
 @pytest.mark.parametrize(
     ("density", "value"), [((U - 300) ** 2 / 2, 300), (sp.exp(U / 100) - 20 * U, 760)]
 )
-def test_scales_of_a_constant_minimum_have_its_size(density, value):
+def test_scale_of_a_constant_minimum_is_its_value(density, value):
     scales = kp.Problem(BAR, energy=STORED + kp.integral(density)).scales
     assert not scales.offsets
     assert scales.fields["u"] == pytest.approx(value, rel=0.01)
@@ -270,7 +270,7 @@ def test_scales_of_an_energy_without_curvature_at_zero(power):
     assert size == pytest.approx(float(2**q / q), rel=0.3)
 
 
-def test_what_follows_is_printed():
+def test_equations_and_natural_conditions_are_printed():
     text = str(
         kp.Problem(BAR, energy=STORED - kp.integral(3 * U), conditions=HELD)
     ).replace("\n    ", " ")
@@ -304,7 +304,7 @@ def test_a_config_round_trip_keeps_the_energy():
     assert str(other) == str(problem)
 
 
-def test_a_normal_stands_in_an_integral_over_a_face():
+def test_normals_are_allowed_in_integrals_over_faces():
     """A pressure on a face, beside a density inside that has no normal."""
     u, v = plane()
     push = u * SQUARE.normal[0] + v * SQUARE.normal[1]

@@ -26,13 +26,13 @@ def form(domain, *conditions):
     return hard_form
 
 
-def test_one_value_on_all_of_the_boundary():
+def test_one_hard_value_on_the_whole_boundary():
     hard_form = form(SQUARE, hard(sp.Eq(3 * W, 6 * X), "boundary"))
     assert sp.simplify(hard_form.value - 2 * X) == 0
     assert sp.simplify(hard_form.factor - X * (1 - X) * 4 * (1 - Y) * (1 + Y)) == 0
 
 
-def test_values_of_all_faces_are_blended():
+def test_hard_values_of_all_faces_are_blended():
     exact = sp.exp(X) * sp.cos(Y) + X * Y**2
     faces = [{X: 0}, {X: 1}, {Y: -1}, {Y: 1}]
     prescribed = [hard(W - exact.subs(face), face) for face in faces]
@@ -43,7 +43,7 @@ def test_values_of_all_faces_are_blended():
     assert hard_form.factor.subs({X: 0.5, Y: 0.2}) > 0
 
 
-def test_a_formula_on_the_whole_boundary_does_not_give_values_inside():
+def test_hard_value_on_the_whole_boundary_does_not_give_values_inside():
     exact = sp.exp(X) * sp.cos(Y)
     lift = form(SQUARE, hard(sp.Eq(W, exact), "boundary")).value
     for face in ({X: 0}, {X: 1}, {Y: -1}, {Y: 1}):
@@ -51,7 +51,7 @@ def test_a_formula_on_the_whole_boundary_does_not_give_values_inside():
     assert abs(float((lift - exact).subs({X: 0.5, Y: 0}))) > 0.01
 
 
-def test_a_string_with_its_initial_velocity():
+def test_hard_initial_velocity_of_a_string():
     left, right = sp.sin(T - 5) + X, 2 + X * 0
     begin = [sp.Eq(U, X + X * (2 - X)), sp.Eq(U.diff(T), 1 - X / 2)]
     hard_form = form(
@@ -152,5 +152,5 @@ def test_hard_conditions_are_no_loss_terms_but_set_scales():
         sp.Piecewise((X, sp.cos(X) < 3 * X), (X, True)),  # SymPy does not solve it
     ],
 )
-def test_smooth_pieces_do_not_warn(value):
+def test_smooth_piecewise_hard_values_do_not_warn(value):
     assert find_discontinuity(kp.geometry.Box({X: (0, 1)}), value) is None

@@ -67,12 +67,12 @@ def test_integrals_of_a_known_field(integrand, over, where, domain, exact):
         (BOX - HOLE, 16 / 3 - np.pi / 16 - np.pi / 512, 5e-3),
     ],
 )
-def test_quadrature_error(domain, exact, bound):
+def test_quadrature_error_of_integrals(domain, exact, bound):
     values = [integral_of(U**2, domain=domain, step=step) for step in range(8)]
     assert np.abs(np.array(values) / exact - 1).max() < bound
 
 
-def test_saving_keeps_the_equation():
+def test_saving_keeps_the_integral():
     equation = sp.Eq(
         kp.integral(U * X, over=HOLE, where=X > 0.5) ** 2,
         kp.Parameter("m", 2.0) + kp.integral(U, over=[{X: 0}, {Y: 1}]),
@@ -100,7 +100,7 @@ def test_text_names_the_region_of_an_integral(integral, shown):
     assert shown in str(problem(integral))
 
 
-def test_scales_take_the_size_of_the_part():
+def test_scales_of_integrals_include_the_measure_of_the_part():
     declared = problem(sp.Eq(kp.integral(U), 6.0), scales="auto")
     assert declared.scales.field("u") == 3.0
     assert declared.scales.terms["mass"] == (6.0,)
@@ -146,7 +146,7 @@ def test_points_for_an_integral_raise():
         model.fit({"mass": np.ones((4, 2))}, steps_per_epoch=1)
 
 
-def test_parts_of_a_batch_do_not_change_the_loss():
+def test_chunks_of_a_batch_do_not_change_the_loss_of_integrals():
     model = kp.PINNModel(problem(kp.integral(U) - 1), kp.networks.MLP(3, 1), seed=0)
     batch = model.trainer.sources.draw(0, 0)["mass"]
     assert batch.parts(10)[0] == 1

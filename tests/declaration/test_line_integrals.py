@@ -91,7 +91,7 @@ def test_one_forward_pass_for_all_quadrature_points(monkeypatch):
 
 
 @pytest.mark.filterwarnings("error::UserWarning")
-def test_text_and_config_keep_the_declaration():
+def test_text_and_config_keep_the_line_integral():
     problem = volterra()
     assert "Integral(u(s)*exp(s - x), (s, 0, x))" in str(problem)
     assert r"\int\limits_{0}^{x}" in problem._repr_latex_()
@@ -116,7 +116,7 @@ def test_predict_evaluates_line_integrals():
 
 
 @pytest.mark.slow
-def test_an_equation_of_the_first_kind():
+def test_integral_equation_of_the_first_kind_trains():
     """No field stands outside: the least that a step needs is at other places."""
     total = sp.Integral(sp.exp(X * S) * U.subs(X, S), (S, 0, 2))
     problem = kp.Problem(LINE, {"first": total - sp.exp(X)})
@@ -248,7 +248,7 @@ def test_derivatives_follow_leibniz():
     assert derivative == LineIntegral(U.subs(X, bound) * X, bound, 0, X)
 
 
-def test_a_dummy_is_saved_by_a_name():
+def test_dummy_of_a_line_integral_is_saved_by_a_name():
     bound = sp.Dummy("s")
     equation = U - sp.Integral(U.subs(X, bound), (bound, 0, X)) - 1
     problem = kp.Problem(LINE, {"e": equation})

@@ -38,7 +38,7 @@ def no_warnings():
 
 @pytest.mark.usefixtures("no_warnings")
 @pytest.mark.parametrize("domain", [DOMAIN, LEFT + RIGHT], ids=["whole", "sum"])
-def test_each_part_has_a_term_with_points_there(domain):
+def test_each_material_has_a_loss_term_with_points_inside(domain):
     problem = kp.Problem(domain, EQUATIONS, {**ENDS, "meet": MEET})
     assert list(problem.terms) == ["residual", "right", "hot", "cold", "meet"]
     for name, material in (("residual", LEFT), ("right", RIGHT)):
@@ -53,7 +53,7 @@ def test_each_part_has_a_term_with_points_there(domain):
 
 
 @pytest.mark.usefixtures("no_warnings")
-def test_it_is_saved_and_shown():
+def test_materials_config_round_trip_and_text():
     problem = slab()
     assert "on x ∈ [0.5, 1]" in str(problem)
     again = kp.Problem.from_config(problem.get_config())
@@ -63,7 +63,7 @@ def test_it_is_saved_and_shown():
     assert config == beside.get_config()
 
 
-def test_scales_are_those_of_each_part():
+def test_scales_differ_by_material():
     scales = slab().scales  # all but 0.3 % of the drop is on the right
     assert scales.field("u1") == pytest.approx(1.38 / 400, rel=0.1)
     assert scales.field("u2") == pytest.approx(1, rel=0.1)
@@ -80,7 +80,7 @@ def test_one_field_may_have_equations_in_several_parts():
 
 
 @pytest.mark.usefixtures("no_warnings")
-def test_what_holds_everywhere_is_the_residual():
+def test_equation_on_the_whole_domain_is_the_residual():
     equations = {"part": Equation(u2.diff(x) - u, on=RIGHT), "all": u.diff(x, 2)}
     held = {"ends": Condition(u - x, on="boundary"), "start": Condition(u2, on={x: 1})}
     problem = kp.Problem(DOMAIN, equations, held)
@@ -89,7 +89,7 @@ def test_what_holds_everywhere_is_the_residual():
 
 
 @pytest.mark.parametrize("missing", ["hot", "cold", "meet"])
-def test_a_missing_condition_is_warned_of(missing):
+def test_missing_boundary_condition_of_a_material_warns(missing):
     held = {n: c for n, c in {**ENDS, "meet": MEET}.items() if n != missing}
     with pytest.warns(UserWarning, match="underdetermined"):
         kp.Problem(DOMAIN, EQUATIONS, held)
@@ -117,11 +117,11 @@ def in_the_plane(right):
 
 
 @pytest.mark.usefixtures("no_warnings")
-def test_a_side_of_two_materials_has_conditions_of_both():
+def test_side_of_two_materials_has_boundary_conditions_of_both():
     in_the_plane("boundary")
 
 
-def test_half_a_side_without_a_condition_is_warned_of():
+def test_half_a_side_without_a_boundary_condition_warns():
     with pytest.warns(UserWarning, match="50% of y = 0"):
         in_the_plane([{x: 1}, {y: 1}])
 
@@ -162,7 +162,7 @@ def test_time_windows_keep_the_parts_and_drop_initial_conditions():
     assert problem.field_parts["w2"] == problem.terms["right"].blocks[0]
 
 
-def test_a_material_without_an_initial_condition_is_warned_of():
+def test_material_without_an_initial_condition_warns():
     with pytest.warns(UserWarning, match="An initial condition is missing"):
         in_time(second=None)
 
@@ -179,16 +179,16 @@ def test_a_material_without_an_initial_condition_is_warned_of():
         ({"meet": Condition(u1 - u2, on=Interface(LEFT, Box({x: (0.7, 1)})))}, "touch"),
     ],
 )
-def test_a_field_outside_of_its_part_is_refused(changes, words):
+def test_field_outside_of_its_material_is_refused(changes, words):
     with pytest.raises(ValueError, match=words):
         slab(**changes)
 
 
-def test_the_advice_works():
+def test_advice_on_conditions_of_one_material_works():
     slab(hot=Condition(u1 - 1, on="boundary", where=LEFT))
 
 
-def test_a_field_in_the_equation_of_another_part_is_refused():
+def test_field_in_the_equation_of_another_material_is_refused():
     equations = {**EQUATIONS, "right": Equation(u2.diff(x, 2) + u1, on=RIGHT)}
     with pytest.raises(ValueError, match="'right' takes u1"):
         kp.Problem(DOMAIN, equations, {**ENDS, "meet": MEET})

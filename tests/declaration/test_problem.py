@@ -38,12 +38,12 @@ def test_fields_and_parameters_are_collected():
     assert needed == {"u": {(0, 0)}}
 
 
-def test_fields_may_be_ordered():
+def test_fields_can_be_ordered():
     equations = {"sum": U + V}
     assert problem(equations=equations, fields=[V, U]).field_names == ("v", "u")
 
 
-def test_prints_its_equations():
+def test_problem_prints_its_equations():
     text = str(problem())
     assert "laplace: u_xx + u_yy = 0" in text and "x ∈ [0, 1]" in text
     assert "boundary: u - x = 0 on boundary" in text
@@ -54,7 +54,7 @@ def test_prints_its_equations():
     assert latex.startswith("$$") and "u_{xx} + u_{yy}" in latex
 
 
-def test_may_be_copied_and_pickled():
+def test_problem_can_be_copied_and_pickled():
     original = problem(reference={U: X})
     for copied in (copy.deepcopy(original), pickle.loads(pickle.dumps(original))):
         assert copied.get_config() == original.get_config()
@@ -80,14 +80,14 @@ def test_a_problem_can_reuse_the_parts_of_another():
     assert again.get_config() == declared.get_config()
 
 
-def test_is_immutable():
+def test_problem_is_immutable():
     with pytest.raises(AttributeError, match="cannot be changed"):
         problem().fields = ()
     with pytest.raises(TypeError):
         problem().equations["another"] = U
 
 
-def test_config_is_json_and_comes_back():
+def test_problem_config_round_trip_by_json():
     nu = kp.Parameter("nu", 0.5, positive=True)
     original = problem(
         equations={"a": sp.Eq(nu * U.diff(X, 2), sp.Piecewise((1, X < Y), (0, True)))},
@@ -243,7 +243,7 @@ def test_test_data_needs_a_reference():
         problem().test_data()
 
 
-def test_equations_may_be_called_anything():
+def test_equation_names_may_be_any_text():
     equations = {"∂u/∂t = 0, [W/m²]": U.diff(X)}
     problem = kp.Problem(BOX, equations, {"wall": kp.Condition(U, on="boundary")})
     assert list(kp.Problem.from_config(problem.get_config()).equations) == [*equations]

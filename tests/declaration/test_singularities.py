@@ -42,7 +42,7 @@ def test_reentrant_corners_are_detected(domain):
     ],
     ids=str,
 )
-def test_convex_corners_and_round_holes_are_not(domain):
+def test_convex_corners_and_round_holes_are_not_reentrant(domain):
     assert not has_reentrant_corner(domain)
 
 
@@ -56,7 +56,7 @@ def corners_of(domain, **conditions):
     return singular_corners(problem)
 
 
-def test_reentrant_corner_between_fluxes_has_its_place_and_angle():
+def test_reentrant_corner_between_neumann_sides_has_position_and_angle():
     (corner,) = corners_of(ELL, low=kp.Condition(U, on={Y: 0}))
     assert corner.at == pytest.approx((0.4, 0.4), abs=1e-9)
     assert corner.direction == pytest.approx(-3 * np.pi / 4)
@@ -64,12 +64,12 @@ def test_reentrant_corner_between_fluxes_has_its_place_and_angle():
     assert corner.radius is None
 
 
-def test_reentrant_corner_between_value_and_flux_has_half_the_exponent():
+def test_reentrant_corner_between_dirichlet_and_neumann_has_half_the_exponent():
     (corner,) = corners_of(ELL, side=kp.Condition(U, on={X: 0.4}))
     assert corner.exponent == pytest.approx(1 / 3)
 
 
-def test_end_of_a_value_within_a_straight_side_is_a_corner():
+def test_end_of_a_dirichlet_condition_on_a_straight_side_is_a_corner():
     corner, *others = corners_of(
         SQUARE, anode=kp.Condition(U, on={Y: 0}, where=X < sp.Rational(3, 10))
     )
@@ -148,7 +148,7 @@ def test_wedges_thin_shells_and_small_holes(domain, count):
     assert len(corners_of(domain, rim=kp.Condition(U, on="boundary"))) == count
 
 
-def test_strong_forms_have_no_features_of_a_value_beside_a_flux_in_an_ell():
+def test_strong_forms_have_no_features_between_dirichlet_and_neumann_in_an_l_shape():
     rim = kp.Condition(U, on=[{X: 0}, {Y: 0}, {X: 0.4}])
     flux = kp.Condition(kp.normal_derivative(U, ELL), on=[{X: 1}, {Y: 1}, {Y: 0.4}])
     poisson = {"e": U.diff(X, 2) + U.diff(Y, 2) + 1}

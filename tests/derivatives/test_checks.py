@@ -91,7 +91,7 @@ def test_rejects_a_network_without_the_derivatives(case):
         lambda: layers.Lambda(lambda x: x[:, :1]),  # given in closed form
     ],
 )
-def test_others_pass(build):
+def test_smooth_networks_pass(build):
     check(build())
 
 
@@ -113,7 +113,7 @@ def test_an_ansatz_that_is_linear_in_time_is_named_as_such():
     check(Linear(), [(2, 0), (1, 1)])
 
 
-def test_the_weights_stay_as_they_are():
+def test_checks_do_not_change_the_weights():
     network = chain(layers.Dense(5, "relu"))
     before = network.get_weights()
     with pytest.raises(ValueError):

@@ -85,7 +85,7 @@ def test_batch_normalization_in_training_is_refused():
 
 @pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
 @pytest.mark.parametrize("kind", [layers.LayerNormalization, layers.RMSNormalization])
-def test_normalization_within_a_layer_of_ones_own(kind):
+def test_normalization_within_a_custom_layer_is_refused(kind):
     norm = kind()
     norm.build((None, 8))
     network = Layer(lambda a, b: norm(a))
@@ -127,7 +127,7 @@ def chain(*inner):
         (lambda: chain(layers.Dense(9, "tanh")), 1e4),
     ],
 )
-def test_right_networks_pass(network, width, dtype):
+def test_consistent_networks_pass(network, width, dtype):
     if dtype == "float64" and keras.backend.backend() == "jax":
         pytest.importorskip("jax").config.jax_enable_x64 or pytest.skip("float32")
     policy = keras.config.dtype_policy()
@@ -173,7 +173,7 @@ def test_each_network_of_a_dict_is_compared():
         kp.PINNModel(problem, {u: kp.networks.MLP(4, 1), v: coupled}, seed=0)
 
 
-def test_layers_that_are_inactive_are_told():
+def test_inactive_layers_warn():
     network = chain(layers.Dense(4, "tanh"), layers.Dropout(0.1, name="drop"))
     with pytest.warns(UserWarning, match="'drop' .Dropout. does nothing") as told:
         model = model_of(network)

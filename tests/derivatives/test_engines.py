@@ -281,7 +281,7 @@ def test_networks_with_rules_use_taylor(network, dimension, dtype):
 
 
 @pytest.mark.parametrize("policy", ["float64", "mixed_bfloat16"])
-def test_the_types_of_network_and_points_may_differ(policy):
+def test_dtypes_of_network_and_points_may_differ(policy):
     assert engine_for(kp.networks.ModifiedMLP(3, dtype=policy)) == "taylor"
     mixed = keras.Sequential([layers.Dense(3, dtype=policy), layers.Dense(1)])
     assert engine_for(mixed) == "taylor"
@@ -303,13 +303,13 @@ def quantized():
         (quantized, "whole"),
     ],
 )
-def test_all_others_use_jvp_and_name_the_layer(network, layer):
+def test_networks_without_rules_use_jvp_and_name_the_layer(network, layer):
     with pytest.warns(UserWarning, match=f"slower.*layer '{layer}") as warnings:
         assert engine_for(network()) == "jvp"
     assert len([w for w in warnings if "slower" in str(w.message)]) == 1
 
 
-def test_networks_with_rules_warn_of_nothing(recwarn):
+def test_networks_with_rules_do_not_warn(recwarn):
     engine_for(kp.networks.MLP(3))
     assert not recwarn.list
 
@@ -354,7 +354,7 @@ def test_a_layer_that_concatenates_trains_under_xla_as_without_it():
     np.testing.assert_allclose(losses(True), losses(False), rtol=1e-4)
 
 
-def test_derivatives_in_combinations_have_these_combinations():
+def test_derivatives_with_combinations_agree_with_single_derivatives():
     network = kp.networks.ModifiedMLP(6, 2, outputs=2, dtype="float64")
     p = points(2, 5)
     network(p)

@@ -41,7 +41,7 @@ def by_hand():
     return {"residual": inside, "wall": wall}
 
 
-def test_are_those_of_the_gradients_by_hand():
+def test_gradient_statistics_agree_with_gradients_by_hand():
     statistics = gradient_statistics(linear(), {"residual": INSIDE, "wall": WALL})
     expected = by_hand()
     assert statistics.terms == ("residual", "wall")
@@ -80,7 +80,7 @@ def test_are_those_of_the_gradients_by_hand():
     assert statistics.numbers() == pytest.approx(numbers, rel=1e-4)
 
 
-def test_the_imbalance_is_what_annealing_steers_by():
+def test_gradient_imbalance_equals_the_annealed_weight():
     model = kp.PINNModel(kp.problems.helmholtz(), kp.networks.MLP(6, 2), seed=0)
     model.compile("adam", jit_compile=False)
     statistics = gradient_statistics(model, batch_size=8)
@@ -92,7 +92,7 @@ def test_the_imbalance_is_what_annealing_steers_by():
     )
 
 
-def test_counts_are_a_histogram():
+def test_gradient_counts_are_a_histogram():
     model = kp.PINNModel(kp.problems.helmholtz(), kp.networks.MLP(40, 2), seed=0)
     statistics = gradient_statistics(model, batch_size=8)
     assert statistics.layers == ("hidden_1", "hidden_2", "head")
@@ -117,7 +117,7 @@ def test_spread_ratios_see_a_concentrated_term():
     assert statistics.spread_ratios("wall")[layer] == pytest.approx(4e-3)
 
 
-def test_a_probe_compiles_once_and_follows_the_model(monkeypatch):
+def test_gradient_probe_compiles_once_and_follows_the_model(monkeypatch):
     traces, compiled = [], backend.compiled
 
     def counted(function, **named):
@@ -133,7 +133,7 @@ def test_a_probe_compiles_once_and_follows_the_model(monkeypatch):
     assert len(traces) == 1
 
 
-def test_layers_have_short_names():
+def test_names_of_layers_are_short():
     def names(network):
         network.build((None, 2))
         return list(kernel_names(network.trainable_variables))
@@ -151,7 +151,7 @@ def test_layers_have_short_names():
     assert names(keras.layers.Dense(1, name="only")) == ["only"]
 
 
-def test_refuses():
+def test_gradient_statistics_reject_invalid_arguments():
     with pytest.raises(TypeError, match="must be a keraspinn.PINNModel.*Sequential"):
         gradient_statistics(keras.Sequential())
     model = linear()

@@ -71,7 +71,7 @@ def dense(model, term):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("term", ["residual", "left", "loss"])
-def test_is_the_dense_hessian(double_precision, term):
+def test_loss_hessian_is_the_dense_hessian(double_precision, term):
     model = nonlinear()
     hessian = LossHessian(model, term, POINTS)
     expected = dense(model, term)
@@ -128,7 +128,7 @@ def quadratic():
 
 
 @pytest.mark.parametrize("term", ["sensors", "residual", "loss"])
-def test_has_a_quadratic_s_known_spectrum(term):
+def test_spectrum_of_a_quadratic_loss(term):
     model, points, hessians = quadratic()
     expected = np.linalg.eigvalsh(hessians[term])
     eigenvalues = hessian_spectrum(model, term, points, verbose=0)[term]
@@ -137,7 +137,7 @@ def test_has_a_quadratic_s_known_spectrum(term):
     np.testing.assert_allclose(largest, expected[-1:], rtol=1e-4)
 
 
-def test_points_are_the_same_every_time():
+def test_hessian_points_are_the_same_in_each_call():
     model = nonlinear()
     first, again = (
         hessian_eigenvalues(model, ["residual"], batch_size=5) for _ in range(2)
@@ -159,7 +159,7 @@ def test_the_spectrum_s_ends_are_the_extreme_eigenvalues():
 
 
 @pytest.mark.slow
-def test_the_composite_holds_the_regularizers():
+def test_hessian_of_the_loss_includes_regularizers():
     plain, penal = (
         nonlinear(
             keras.Sequential(
@@ -188,12 +188,12 @@ def test_the_composite_holds_the_regularizers():
         ({"points": np.zeros((3, 2))}, r"shape \(n, 1\)"),
     ],
 )
-def test_refuses(arguments, message):
+def test_hessian_eigenvalues_reject_invalid_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         hessian_eigenvalues(nonlinear(), **arguments)
 
 
-def test_refuses_what_it_cannot_hold_or_read():
+def test_hessian_rejects_too_little_memory_other_models_and_nan_weights():
     with pytest.raises(ValueError, match="33 parameters would take .* max_gigabytes="):
         hessian_spectrum(nonlinear(), max_gigabytes=1e-9)
     with pytest.raises(TypeError, match="must be a keraspinn.PINNModel"):

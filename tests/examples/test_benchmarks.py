@@ -189,7 +189,7 @@ def test_importing_is_timed(run_program):
     assert re.match(r"(tensorflow|jax): [\d.]+ s beyond Keras, [\d.]+ s of", output)
 
 
-def test_wrong_losses_are_found(benchmarks, tmp_path, monkeypatch):
+def test_wrong_losses_are_detected(benchmarks, tmp_path, monkeypatch):
     import cells
     import entries
     import reference
@@ -298,7 +298,7 @@ def test_environment_that_cannot_be_built_is_reported(
         ("", "pip said nothing"),
     ],
 )
-def test_cause_is_found_in_output_of_pip(benchmarks, text, expected):
+def test_cause_of_failure_is_read_from_pip(benchmarks, text, expected):
     from environments import cause
 
     assert cause(text).startswith(expected)

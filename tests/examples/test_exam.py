@@ -94,7 +94,7 @@ def test_shards_are_all_problems_once(questions):
     ("solved", "error", "result"),
     [(True, 1e-4, "right"), (True, 2e-3, "wrong"), (False, 1e-4, "not solved")],
 )
-def test_results(solved, error, result):
+def test_results_are_right_wrong_or_not_solved(solved, error, result):
     assert table.result(record(solved, error)) == result
 
 

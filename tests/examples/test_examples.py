@@ -41,7 +41,7 @@ def test_benchmark_examples(run_program, tmp_path, name, arguments, metric, boun
         (["--schedule", "exponential"], (0.1, "exponential", 3e-3)),
     ],
 )
-def test_settings(monkeypatch, options, expected):
+def test_settings_from_the_command_line(monkeypatch, options, expected):
     monkeypatch.syspath_prepend(str(EXAMPLES))
     import common
 

@@ -17,7 +17,7 @@ def run(tmp_path, name, *arguments):
     return json.loads(output.read_text())
 
 
-def test_kills(tmp_path):
+def test_killed_trainings_resume(tmp_path):
     arguments = ("--kills", "3", "--trainings", "inverse", "--epochs", "6")
     special = ("--full", "1", "--second", "1")
     record = run(tmp_path, "kills.py", *arguments, *special, "--busy", "0")
@@ -26,6 +26,6 @@ def test_kills(tmp_path):
     assert record["trainings"] == record["trainings whose end is equal to the bit"]
 
 
-def test_declarations(tmp_path):
+def test_random_problems_have_known_outcomes(tmp_path):
     record = run(tmp_path, "declarations.py", "--problems", "3")
     assert record["problems"] >= 3 and sum(record["outcomes"].values()) >= 3

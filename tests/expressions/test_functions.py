@@ -172,7 +172,7 @@ CONDITIONS = [
 
 
 @pytest.mark.parametrize(("condition", "expected"), CONDITIONS, ids=str)
-def test_conditions(condition, expected):
+def test_relational_conditions_of_piecewise(condition, expected):
     value, _ = evaluate(sp.Piecewise((1, condition), (0, True)), [0.0, 1.0, 2.0])
     assert value.tolist() == expected
 

@@ -130,7 +130,7 @@ U = {"field": "u", "of": [X, Y]}
     ],
     ids=str,
 )
-def test_the_format(expression, data):
+def test_json_format_is_unchanged(expression, data):
     # Saved models contain it, so it must not change.
     assert to_json(expression) == data
 

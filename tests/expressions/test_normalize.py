@@ -15,7 +15,7 @@ def test_an_equation_becomes_a_difference():
     assert normalize(sp.Eq(u, 0)) == u
 
 
-def test_an_expression_stands_for_itself():
+def test_expression_without_an_equation_is_unchanged():
     assert normalize(u.diff(x, 2) + u) == u.diff(x, 2) + u
 
 

@@ -11,7 +11,7 @@ from keraspinn.expressions import Parameter
 x = sp.Symbol("x")
 
 
-def test_is_a_symbol_that_carries_a_value():
+def test_parameter_is_a_symbol_with_a_value():
     nu = Parameter("nu", initial=0.1, positive=True)
     assert isinstance(nu, sp.Symbol)
     assert nu.initial == 0.1 and nu.is_positive
@@ -30,14 +30,14 @@ def test_is_a_symbol_that_carries_a_value():
         sp.Dummy("a"),
     ],
 )
-def test_differs_from(other):
+def test_parameter_differs_from(other):
     # The order matters: a cache must not return the first one created.
     first = Parameter("a", 1.0)
     assert first != other and other != first
     assert sp.expand(first - other) != 0
 
 
-def test_equal_when_name_value_and_assumptions_agree():
+def test_parameters_of_equal_name_value_and_assumptions_are_equal():
     assert Parameter("a", 1) == Parameter("a", 1.0)
     assert hash(Parameter("a", 1)) == hash(Parameter("a", 1.0))
     assert Parameter("a", 1) - Parameter("a", 1) == 0
@@ -48,7 +48,7 @@ def test_equal_when_name_value_and_assumptions_agree():
     [copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))],
     ids=["copy", "deepcopy", "pickle"],
 )
-def test_copies_are_equal(duplicate):
+def test_copies_of_parameters_are_equal(duplicate):
     parameter = Parameter("a", 1.5, positive=True)
     again = duplicate(parameter)
     assert again == parameter and again.initial == 1.5 and again.is_positive

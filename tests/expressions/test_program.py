@@ -96,7 +96,7 @@ def test_powers_and_multiples_share_their_parts():
     assert len(Program([2 * x * y, -3 * x * y], (x, y))) == 7
 
 
-def test_a_graph_costs_what_its_nodes_cost():
+def test_cost_of_a_graph_is_that_of_its_nodes():
     tower = x
     for _ in range(60):
         tower = sp.Mul(tower, sp.sin(tower), evaluate=False)

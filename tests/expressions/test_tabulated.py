@@ -32,7 +32,7 @@ def evaluate(expression, dtype="float64", points=POINTS, compiled=False):
 
 @pytest.mark.parametrize("axis", [EVEN, np.sort(GENERATOR.random(20)) * 3 - 1])
 @pytest.mark.parametrize("degree", [1, 3])
-def test_one_variable_is_scipys_spline(axis, degree):
+def test_table_of_one_variable_is_scipys_spline(axis, degree):
     values, inside = GENERATOR.random(len(axis)), np.clip(POINTS[:, 0], *axis[[0, -1]])
     spline = make_interp_spline(axis, values, degree)
     expression = Tabulated(axis, values, degree)(X)
@@ -44,7 +44,7 @@ def test_one_variable_is_scipys_spline(axis, degree):
         np.testing.assert_allclose(actual, exact, rtol=1e-6, atol=1e-7)
 
 
-def test_several_variables_are_scipys_tensor_products():
+def test_table_of_several_variables_is_scipys_tensor_product():
     axes = np.linspace(-1, 2, 7), UNEVEN[:8], np.linspace(0, 1, 5)
     values = GENERATOR.random((7, 8, 5))
     points = np.clip(POINTS, *np.array([a[[0, -1]] for a in axes]).T)
@@ -93,7 +93,7 @@ def test_gradient_in_the_argument():
     np.testing.assert_allclose(ops.convert_to_numpy(slope), exact, atol=1e-4)
 
 
-def test_keeps_its_edge_value_outside():
+def test_table_keeps_its_edge_value_outside():
     table = Tabulated(EVEN, EVEN**2)
     points = np.array([[-5.0, 0, 0], [7.0, 0, 0]])
     np.testing.assert_allclose(evaluate(table(X), points=points), [1.0, 4.0])

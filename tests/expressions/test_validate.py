@@ -28,7 +28,7 @@ u = U(x, y)
         sp.Float(0.5) ** x,
     ],
 )
-def test_accepts(expression):
+def test_valid_expressions_are_accepted(expression):
     validate([expression], (x, y))
 
 
@@ -92,7 +92,7 @@ def test_rejects_invalid_expressions(expression, message):
 
 
 @pytest.mark.parametrize("expression", [u > 0, 3, "u", None])
-def test_rejects_other_types(expression):
+def test_rejects_other_types_of_expressions(expression):
     with pytest.raises(TypeError, match="expected a SymPy expression"):
         validate([expression], (x, y))
 

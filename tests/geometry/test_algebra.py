@@ -152,7 +152,7 @@ def test_ten_equal_holes_have_ten_rims(declare):
     assert away.min() > 0.3 - 1e-6
 
 
-def test_holes_take_the_plate_s_coordinates_once(monkeypatch):
+def test_coordinates_of_holes_are_set_once(monkeypatch):
     """Build holes once: seventeen took four seconds, rebuilt for each condition."""
     made, placed = [], g.Disk.with_coordinates
 

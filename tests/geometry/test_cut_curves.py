@@ -21,7 +21,7 @@ UNIFORM = (np.arange(1000)[:, None] + 0.5) / 1000
         (SQUARE, {X: 0}, sp.Abs(Y - 0.5) < 0.1, 0.2, 0.5),
     ],
 )
-def test_faces_have_exact_sizes_and_means(domain, on, where, size, mean):
+def test_faces_have_exact_measures_and_means(domain, on, where, size, mean):
     ((face,),) = domain.blocks(on, where)
     assert domain.measure(face) == pytest.approx(size, abs=1e-6)
     points = domain.centre + domain.sample(face, UNIFORM)
@@ -42,7 +42,7 @@ def test_portions_of_a_rim_are_arcs():
     np.testing.assert_allclose(points.mean(axis=0), [2 / np.pi, 0], atol=1e-5)
 
 
-def test_a_number_of_points_in_each_triangle():
+def test_each_triangle_has_its_number_of_points():
     corners = np.array([[[0, 0], [1, 0], [0, 1]], [[2, 0], [3, 0], [2, 1]]], float)
     part = Simplices(corners, None)
     points = part.sample_each([3, 5], np.random.default_rng(0).random((8, 3)))

@@ -92,7 +92,7 @@ STRIP = g.Box({X: (0, 100), Y: (0, 1)})
     ],
     ids=str,
 )
-def test_on_an_operand(domain, on, length):
+def test_on_an_operand_of_a_combined_geometry(domain, on, length):
     (block,) = domain.blocks(on)
     assert sum(map(domain.measure, block)) == pytest.approx(length, rel=1e-2)
 

@@ -235,7 +235,7 @@ def test_reads_a_surface(tmp_path):
         g.Mesh.read(tmp_path / "t.stl", XY)
 
 
-def test_a_cloud():
+def test_point_cloud():
     rng = np.random.default_rng(0)
     inside = rng.random((500, 2))
     wall = np.stack([np.zeros(20), np.linspace(0, 1, 20)], axis=-1)

@@ -17,7 +17,7 @@ def drawn(domain, part, count=500):
     return domain.centre + domain.sample(part, quasi_random(count, domain.draws(part)))
 
 
-def test_a_thin_region_is_drawn_as_the_geometry_draws_it():
+def test_thin_region_is_sampled_as_its_geometry():
     layer = Box({x: (0.5, 0.5001)})
     (part,) = region(SQUARE, layer)
     points = drawn(SQUARE, part)
@@ -26,7 +26,7 @@ def test_a_thin_region_is_drawn_as_the_geometry_draws_it():
     assert SQUARE.measure(part) == pytest.approx(2e-4, rel=1e-6)
 
 
-def test_a_region_that_sticks_out_is_cut():
+def test_region_beyond_the_domain_is_clipped():
     (part,) = region(SQUARE, Disk((1, 0), 0.5))
     points = drawn(SQUARE, part)
     assert (points[:, 0] <= 1).all()
@@ -45,7 +45,7 @@ def test_an_interface_has_the_outward_normal_of_the_first():
         )
 
 
-def test_shapes_in_space_stand_at_all_times():
+def test_regions_in_space_extend_over_all_times():
     domain = Box({x: (0, 2)}, time={t: (0, 3)})
     ((part,),) = domain.blocks(Interface(Box({x: (0, 1)}), Box({x: (1, 2)})))
     points = drawn(domain, part)
@@ -83,7 +83,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_by_region_is_as_the_geometry_contains(shape):
+def test_by_region_agrees_with_contains(shape):
     points = 2 * quasi_random(2000, 2) - 1
     inside = shape.contains(shape.interior, points - shape.centre)
     assert 0 < inside.mean() < 1
@@ -97,7 +97,7 @@ def test_by_region_takes_coordinates_from_the_other_regions():
     assert chosen.subs({x: 0.1, y: 0.3}) == 0.1
 
 
-def test_a_region_without_a_formula_may_stand_last():
+def test_region_without_a_formula_may_be_last():
     wide = kp.geometry.Sector((0, 0), 1, (0, 4.5), coordinates=(x, y))
     with pytest.raises(ValueError, match="Put it last"):
         kp.by_region({wide: x, SQUARE: y})
@@ -105,7 +105,7 @@ def test_a_region_without_a_formula_may_stand_last():
     assert kp.by_region({half: y, wide: x}).subs({x: 0.5, y: 0}) == 0.5
 
 
-def test_sides_of_the_domain_are_no_interface():
+def test_sides_of_the_domain_are_not_an_interface():
     half = Box({x: (-1, 0), y: (-1, 1)})
     ((part,),) = SQUARE.blocks(Interface(half, SQUARE))
     assert (drawn(SQUARE, part)[:, 0] == 0).all()

@@ -17,7 +17,7 @@ def test_every_sine_can_be_saved(identifier):
 
 
 @pytest.mark.parametrize("identifier", ["tanh", "swish", None, keras.activations.gelu])
-def test_other_names_are_keras_activations(identifier):
+def test_other_names_are_activations_of_keras(identifier):
     assert activations.get(identifier) is keras.activations.get(identifier)
 
 

@@ -4,7 +4,7 @@ from keras import ops
 from keraspinn.layers import AdaptiveSkip
 
 
-def test_alpha_weights_the_block():
+def test_adaptive_skip_weights_the_block_by_alpha():
     layer = AdaptiveSkip()
     x, h = ops.ones((2, 3)), 5.0 * ops.ones((2, 3))
     np.testing.assert_array_equal(layer(x, h), x)

@@ -33,7 +33,7 @@ def test_a_gate_that_is_shut_or_open(bias, chosen):
     np.testing.assert_allclose(layer(*arguments), arguments[chosen], rtol=1e-6)
 
 
-def test_arguments_by_keyword_and_axes_in_front():
+def test_gated_dense_arguments_by_keyword_and_leading_axes():
     layer = GatedDense(4)
     h, u, v = inputs(leading=(2, 5))
     together = layer(h, v=v, u=u)
@@ -101,12 +101,12 @@ def test_saving_and_loading(tmp_path):
     assert loaded.layers[-1].activation is kp.activations.sin
 
 
-def test_whole_numbers_of_any_kind_count_units():
+def test_units_accept_integers_of_any_type():
     assert type(GatedDense(np.int64(4)).units) is int
 
 
 @pytest.mark.parametrize("units", [0, -1, 2.0, True, "4", None])
-def test_rejects_units_that_do_not_count(units):
+def test_rejects_units_that_are_not_positive_integers(units):
     with pytest.raises(
         ValueError, match="`units` must be a positive integer. Received"
     ):

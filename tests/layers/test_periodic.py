@@ -8,7 +8,7 @@ from keraspinn.derivatives.engines import taylor_derivatives
 from keraspinn.derivatives.taylor import propagate
 
 
-def test_networks_behind_are_periodic_with_all_derivatives():
+def test_networks_of_periodic_features_are_periodic_with_all_derivatives():
     keras.utils.set_random_seed(0)
     network = keras.Sequential(
         [
@@ -39,12 +39,12 @@ def test_rejects_invalid_periods(periods):
         kp.layers.Periodic(periods)
 
 
-def test_rejects_another_number_of_coordinates():
+def test_periodic_layer_rejects_another_number_of_coordinates():
     with pytest.raises(ValueError, match="one entry for each.*3 coordinates"):
         kp.layers.Periodic([2.0, None])(ops.ones((4, 3)))
 
 
-def test_a_subclass_may_have_frequencies_of_its_own():
+def test_subclass_of_periodic_may_set_frequencies():
     class Halved(kp.layers.Periodic):
         def frequencies(self, dtype):
             return super().frequencies(dtype) / 2

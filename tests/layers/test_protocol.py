@@ -68,7 +68,7 @@ def made(case, **options):
     return layer_class(**arguments, **options), features
 
 
-def test_every_layer_is_here():
+def test_every_layer_is_tested():
     assert {case[0].__name__ for case in LAYERS.values()} == set(kp.layers.__all__)
 
 
@@ -118,7 +118,7 @@ def test_taylor_rule(name):
 
 
 @each_layer
-def test_axes_in_front(name):
+def test_leading_axes(name):
     layer, features = made(name, dtype="float64")
     shape = (3, 5, 3 if features else 2)
     widths = [3] * features if name == "skip" else [2] + [3] * features
@@ -130,7 +130,7 @@ def test_axes_in_front(name):
 
 
 @pytest.mark.parametrize("name", ["factorized", "Fourier", "sine"])
-def test_integers_are_numbers_as_floats_are(name):
+def test_integer_inputs_equal_float_inputs(name):
     kind, arguments, _ = LAYERS[name]
     layer, integers = kind(**arguments), np.arange(6).reshape(2, 3)
     expected = ops.convert_to_numpy(layer(integers.astype("float32")))

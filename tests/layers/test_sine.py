@@ -5,7 +5,7 @@ from keras import ops
 from keraspinn.layers import SineDense
 
 
-def test_it_is_the_sine_of_a_scaled_dense_layer():
+def test_sine_layer_is_the_sine_of_a_scaled_dense_layer():
     layer = SineDense(3, frequency=7.0)
     x = np.random.default_rng(0).normal(size=(5, 2))
     value = layer(x)
@@ -21,7 +21,7 @@ def test_initialisation():
         assert np.abs(layer.bias).max() == pytest.approx(20**-0.5, rel=2e-2)
 
 
-def test_layers_keep_the_distribution():
+def test_sine_layers_keep_the_distribution():
     """Map arcsine-distributed inputs to arcsine-distributed outputs: variance 1/2."""
     values = ops.sin(np.random.default_rng(0).uniform(-np.pi, np.pi, (400, 256)))
     for seed in range(4):

@@ -5,7 +5,7 @@ import pytest
 import keraspinn as kp
 
 
-def test_is_the_ratio_of_norms_over_all_batches():
+def test_relative_l2_is_the_ratio_of_norms_over_all_batches():
     rng = np.random.default_rng(0)
     exact, predicted = rng.normal(size=(2, 60))
     metric = kp.metrics.RelativeL2(dtype="float64")
@@ -18,7 +18,7 @@ def test_is_the_ratio_of_norms_over_all_batches():
     assert float(metric.result()) == 0.0
 
 
-def test_up_to_a_constant():
+def test_relative_l2_up_to_a_constant():
     exact = np.array([1.0, 2.0, 4.0])
     metric = kp.metrics.RelativeL2(up_to_constant=True, dtype="float64")
     metric.update_state(exact, exact + 7.0)
@@ -28,7 +28,7 @@ def test_up_to_a_constant():
     assert float(metric.result()) == pytest.approx(1.0)
 
 
-def test_leaves_out_unknown_values():
+def test_relative_l2_leaves_out_unknown_values():
     metric = kp.metrics.RelativeL2(up_to_constant=True, dtype="float64")
     metric.update_state([1.0, np.nan, 2.0, 4.0], [8.0, 1e9, 9.0, 11.0])
     assert float(metric.result()) == pytest.approx(0.0, abs=1e-7)

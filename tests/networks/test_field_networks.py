@@ -40,7 +40,7 @@ def numpy(network, points):
 @pytest.mark.slow
 @pytest.mark.parametrize("scales", [None, "auto"])
 @pytest.mark.parametrize("fields", [(K, U), (U, K)])
-def test_every_network_sees_its_own_coordinates(fields, scales):
+def test_each_network_receives_the_coordinates_of_its_fields(fields, scales):
     by_field = networks()
     model = kp.PINNModel(conducting(fields=fields, scales=scales), by_field)
     fields_at_points = model.predict_expression([U, K], POINTS)
@@ -54,7 +54,7 @@ def test_every_network_sees_its_own_coordinates(fields, scales):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scales", [None, "auto"])
-def test_derivatives_are_those_of_the_other_engine(scales):
+def test_both_engines_agree_for_networks_of_fields(scales):
     model = kp.PINNModel(conducting(scales=scales), networks())
     assert model.derivative_engine == "taylor"
     expressions = [
@@ -71,7 +71,7 @@ def test_derivatives_are_those_of_the_other_engine(scales):
         np.testing.assert_allclose(taylor, jvp, rtol=1e-3, atol=1e-4)
 
 
-def test_other_keras_networks_see_the_users_units():
+def test_keras_networks_receive_unscaled_coordinates():
     seen = []
 
     class Seeing(keras.layers.Layer):
@@ -94,7 +94,7 @@ def test_other_keras_networks_see_the_users_units():
     np.testing.assert_allclose(values[2], 2.0, rtol=1e-5)
 
 
-def test_fields_may_share_a_network_in_any_order():
+def test_fields_can_share_a_network_in_any_order():
     keras.utils.set_random_seed(0)
     pair, single = kp.networks.MLP(4, 1, outputs=2), kp.networks.MLP(4, 1)
     problem = kp.Problem(
@@ -108,7 +108,7 @@ def test_fields_may_share_a_network_in_any_order():
 
 
 @pytest.mark.slow
-def test_saving_copies_and_a_hard_condition(tmp_path):
+def test_networks_of_fields_are_saved_with_a_hard_condition(tmp_path):
     hard = {"end": kp.Condition(sp.Eq(K, 3.0), on={X: 0}, hard=True)}
     model = kp.PINNModel(conducting(hard, scales="auto"), networks(), seed=2)
     model.compile(keras.optimizers.Adam(1e-3), **FEW_STEPS)
@@ -130,7 +130,7 @@ def test_saving_copies_and_a_hard_condition(tmp_path):
         assert again.derivative_engine == "taylor"
 
 
-def test_periodic_networks_are_periodic_in_their_own_coordinates():
+def test_networks_of_fields_are_periodic_in_their_coordinates():
     domain = kp.geometry.Box({X: (0, 2), Y: (0, 1)}, periodic=[X])
     u, k = sp.Function("u")(X, Y), sp.Function("k")(X)
     problem = kp.Problem(

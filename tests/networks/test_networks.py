@@ -173,7 +173,7 @@ def test_summary_knows_every_shape(variant):
 
 @each_variant
 @pytest.mark.parametrize("policy", ["float64", "mixed_bfloat16"])
-def test_the_policy_reaches_every_layer(variant, policy):
+def test_dtype_policy_reaches_every_layer(variant, policy):
     model = network(variant, units=3, depth=2, dtype=policy)
     y = model(points(dtype="float32"))
     assert {layer.dtype_policy.name for layer in model.layers} == {policy}
@@ -211,7 +211,7 @@ INITIALIZERS = {
 
 @each_variant
 @pytest.mark.parametrize("initializer", INITIALIZERS)
-def test_every_layer_has_weights_of_its_own(variant, initializer):
+def test_layers_have_different_weights(variant, initializer):
     model = network(
         variant, units=5, depth=4, kernel_initializer=INITIALIZERS[initializer]()
     )
@@ -331,12 +331,12 @@ np.testing.assert_allclose(model(x), np.load(folder + "/expected.npy"), rtol=1e-
 @each_variant
 @pytest.mark.parametrize("argument", ["units", "depth", "outputs"])
 @pytest.mark.parametrize("count", [0, -2, True, 1.0, "x", None])
-def test_rejects_counts_that_do_not_count(variant, argument, count):
+def test_rejects_counts_that_are_not_positive_integers(variant, argument, count):
     with pytest.raises(ValueError, match=f"`{argument}` must be a positive integer"):
         network(variant, **{argument: count})
 
 
-def test_whole_numbers_of_any_kind_count():
+def test_counts_accept_integers_of_any_type():
     model = MLP(np.int64(4), np.int32(2), np.uint8(1))
     assert model.get_config() | {"units": 4, "depth": 2} == model.get_config()
     assert {type(model.units), type(model.depth)} == {int}
@@ -350,7 +350,7 @@ def test_rejects_unknown_names(variant):
         network(variant, kernel_initializer="no-such")
 
 
-def test_encoders_may_have_biases_of_their_own():
+def test_encoders_accept_a_bias_initializer():
     initializer = keras.initializers.RandomNormal(stddev=0.5, seed=0)
     made = ModifiedMLP(200, 2, encoder_bias_initializer=initializer)
     copy = ModifiedMLP.from_config(made.get_config())

@@ -40,7 +40,7 @@ def slab(hard=False):
 
 
 @pytest.mark.slow
-def test_members_of_an_ensemble_are_measured_from_it_too():
+def test_ensemble_members_use_the_offset():
     ensemble = kp.Ensemble(slab(), kp.networks.MLP(4, 1), size=2, seed=0)
     ensemble.compile(keras.optimizers.Adam(1e-3), **FEW_STEPS)
     logs = ensemble.fit(steps_per_epoch=3, epochs=1, verbose=0).history
@@ -57,7 +57,7 @@ def test_members_of_an_ensemble_are_measured_from_it_too():
 @pytest.mark.slow
 @pytest.mark.parametrize("hard", [False, True])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_values_are_the_users(name, hard):
+def test_predictions_include_the_offset(name, hard):
     problem = slab(hard)
     assert problem.scales.offset("T") == 298 and problem.scales.field("T") == 5
     again = kp.Problem.from_config(problem.get_config())

@@ -53,7 +53,7 @@ def test_networks_are_periodic_with_all_derivatives(network, scales):
     )
 
 
-def test_warns_of_a_user_network_that_is_not_periodic():
+def test_user_network_that_is_not_periodic_warns():
     hidden = [keras.layers.Dense(6, "tanh"), keras.layers.Dense(1)]
     with pytest.warns(UserWarning, match=r"periodic in x.*period 3 in x"):
         kp.PINNModel(advection(), keras.Sequential(hidden))

@@ -55,7 +55,7 @@ def test_forward_rule():
     np.testing.assert_allclose(network(points()), x @ kernel + bias, rtol=1e-12)
 
 
-def test_it_starts_as_a_combination_of_the_features():
+def test_pirate_net_is_initially_linear_in_the_features():
     network = PirateNet(6, 3, dtype="float64")
     expected = network.head(network.features(points()))
     np.testing.assert_array_equal(network(points()), expected)
@@ -89,7 +89,7 @@ def test_config_and_saving(tmp_path):
 
 
 @pytest.mark.parametrize("policy", ["float64", "mixed_bfloat16"])
-def test_the_policy_reaches_every_layer(policy):
+def test_dtype_policy_reaches_every_layer(policy):
     network = PirateNet(4, 2, dtype=policy)
     assert {layer.dtype_policy.name for layer in network.layers} == {policy}
     network.build((None, 2))
@@ -103,7 +103,7 @@ def test_rejects_an_odd_number_of_units():
 
 
 @pytest.mark.slow
-def test_it_trains():
+def test_pirate_net_trains():
     model = kp.PINNModel(kp.problems.helmholtz(), PirateNet(6, 2), seed=0)
     assert model.derivative_engine == "taylor"
     model.compile(keras.optimizers.Adam(1e-3))

@@ -55,7 +55,7 @@ def test_the_time_derivative_of_second_order_fields_is_continuous(windows):
     np.testing.assert_allclose((b - a) / NEAR, (d - c) / NEAR, atol=1e-5)
 
 
-def test_a_velocity_that_is_not_corrected_ends_with_its_window(windows):
+def test_uncorrected_velocity_ends_with_its_time_window(windows):
     second = windows.networks[1]
     second.set_weights([0 * weight for weight in second.get_weights()])
     x = np.linspace(-1, 1, 7)
@@ -63,7 +63,7 @@ def test_a_velocity_that_is_not_corrected_ends_with_its_window(windows):
     np.testing.assert_allclose(end, start, atol=10 * NEAR)
 
 
-def test_a_jump_scales_and_shifts_the_field_behind_an_edge(windows):
+def test_jump_scales_and_shifts_the_field_after_an_edge(windows):
     x = np.linspace(-1, 1, 7)
     before, behind = values(windows, x, 1.5 - NEAR), values(windows, x, 1.5 + NEAR)
     np.testing.assert_allclose(0.5 * before[:, 1] + 2, behind[:, 1], atol=1e-5)
@@ -96,7 +96,7 @@ def difference(function, points, index, step=1e-4):
 @pytest.mark.slow
 @pytest.mark.parametrize("index", [(0, 0), (2, 0), (0, 1)])
 @pytest.mark.parametrize("standardize", [True, False])
-def test_the_active_window_agrees_with_all_windows(float64_policy, index, standardize):
+def test_active_time_window_agrees_with_all_windows(float64_policy, index, standardize):
     problem = kp.Problem(
         kp.geometry.Box({x: (-1, 1)}, time={t: (0, 3)}),
         {f"{f.func}": f.diff(t) - f.diff(x, 2) for f in FIELDS},

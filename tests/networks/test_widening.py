@@ -15,7 +15,7 @@ def network():
     return network
 
 
-def test_values_stay_and_new_units_learn(network):
+def test_widening_keeps_values_and_new_units_train(network):
     points = np.random.default_rng(0).uniform(size=(7, 2)).astype("float32")
     wider = kp.networks.widened(network, 9)
     np.testing.assert_allclose(
@@ -28,6 +28,6 @@ def test_values_stay_and_new_units_learn(network):
     assert abs(incoming).min() > 0, "new units must receive something to learn from"
 
 
-def test_other_networks_are_refused():
+def test_widening_of_other_networks_is_refused():
     with pytest.raises(TypeError, match="MLP"):
         kp.networks.widened(kp.networks.SIREN(units=4, depth=1), 8)

@@ -35,7 +35,7 @@ def test_build_keeps_the_state_in_variables():
     np.testing.assert_array_equal(optimizer.state["steps"], [3, 4])
 
 
-def test_a_subclass_may_keep_an_attribute_of_any_usual_name():
+def test_subclass_may_use_any_attribute_name():
     class Named(optimizers.Optimizer):
         def __init__(self):
             super().__init__()
@@ -60,7 +60,7 @@ def test_an_optimizer_without_memory_has_an_empty_state():
     assert optimizer.state == {}
 
 
-def test_apply_says_what_it_trains():
+def test_apply_error_names_pinn_model():
     optimizer = Counter()
     weights = variables()
     for apply in (
@@ -93,7 +93,7 @@ def test_resample_every_is_checked(period):
 
 
 @pytest.mark.parametrize("period", [None, 1])
-def test_quasi_newton_holds_its_points(period):
+def test_quasi_newton_rejects_points_that_change_each_step(period):
     with pytest.raises(ValueError, match="at least 2"):
         optimizers.SSBroyden(resample_every=period)
 
@@ -110,7 +110,7 @@ def test_memory_is_bounded_at_build():
         optimizers.SSBroyden().build(large)
 
 
-def test_single_precision_is_warned_of():
+def test_single_precision_warns():
     with pytest.warns(UserWarning, match=r'single precision.*astype\("float64"\)'):
         optimizers.SSBroyden().build(variables("float32"))
 

@@ -7,7 +7,7 @@ NAMES = ["BFGS", "LBFGS", "SOAP", "SSBFGS", "GaussNewton", "SSBroyden"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_names_in_capitals_or_not(name):
+def test_names_of_optimizers_ignore_case(name):
     for written in (name, name.lower(), name.upper()):
         assert type(kp.optimizers.get(written)) is getattr(kp.optimizers, name)
 
@@ -28,7 +28,7 @@ def test_rejects_unknown_names():
 
 
 @pytest.mark.parametrize("kind", [kp.PINNModel, kp.Ensemble])
-def test_compile_takes_them(kind):
+def test_compile_accepts_names_of_optimizers(kind):
     size = {"size": 2} if kind is kp.Ensemble else {}
     network = kp.networks.MLP(4, 1, dtype="float64")
     model = kind(kp.problems.poisson(), network, seed=0, dtype="float64", **size)

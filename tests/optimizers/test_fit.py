@@ -89,7 +89,7 @@ def test_a_compiled_program_makes_the_same_steps():
 
 
 @pytest.mark.slow
-def test_callbacks_of_keras_work():
+def test_callbacks_of_keras_run():
     model = compiled("SSBroyden")
     stop = keras.callbacks.EarlyStopping("loss", patience=0, min_delta=1e9)
     seen = []
@@ -118,7 +118,7 @@ class Watched(kp.optimizers.BFGS):
 
 
 @pytest.mark.slow
-def test_steps_know_when_the_loss_changes():
+def test_steps_are_told_when_the_loss_changes():
     model = compiled(Watched(resample_every=20), steps_per_execution=1)
     run = {"batch_size": 64, "steps_per_epoch": 1, "verbose": 0}
     history = model.fit(**run, epochs=22).history

@@ -102,7 +102,7 @@ def test_converges_along_a_curved_valley(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_step_bends(form):
+def test_step_has_geodesic_acceleration(form):
     """Test θ + θ²/10 from 1: J = 1.2, φ = 1.1 / 1.2, r'' φ² / 2 J = 0.1 φ² / 1.2."""
     objective = LeastSquares(lambda theta: theta + theta**2 / 10)
     optimizer = GaussNewton(damping=1e-12, form=form, rank=1)
@@ -111,7 +111,7 @@ def test_the_step_bends(form):
     np.testing.assert_allclose(end, 1 - straight - 0.1 * straight**2 / 1.2, rtol=1e-6)
 
 
-def test_the_forms_take_the_same_steps():
+def test_primal_and_kernel_forms_take_the_same_steps():
     def residuals(theta):
         return ops.concatenate([ops.sin(theta) - 0.3, theta[:3] * theta[3:] - 0.1])
 
@@ -135,7 +135,7 @@ def test_keeps_parameters_in_the_null_space():
     np.testing.assert_allclose(end, [1, 1, 5], atol=1e-9)
 
 
-def test_momentum_is_spring_s():
+def test_momentum_agrees_with_spring():
     """Test φ ← m φ + Jᵀ (JJᵀ + μI)⁻¹ (r − m J φ), with other rows in each step."""
     rng = np.random.default_rng(1)
     optimizer, m = GaussNewton(momentum=0.7), 0.7
@@ -171,7 +171,7 @@ def test_damping_follows_the_gain_ratio():
     np.testing.assert_array_equal(state["direction"], 0)
 
 
-def test_the_step_is_judged_on_other_points():
+def test_gain_ratio_is_evaluated_on_other_points():
     """Test a loss with its minimum at 3 on the points, and at 1 on fresh points."""
     objective = LeastSquares(lambda theta: theta - 3.0)
     objective.fresh = lambda: LeastSquares(lambda theta: theta - 1.0)
@@ -181,7 +181,7 @@ def test_the_step_is_judged_on_other_points():
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_nothing_moves_where_the_residual_is_nan(form):
+def test_no_step_where_the_residual_is_nan(form):
     objective = LeastSquares(lambda theta: ops.log(theta - 1))
     start = np.array([0.5, 2.0, 3.0])
     end, state, history = train(GaussNewton(form=form, rank=2), objective, start, 2)
@@ -198,7 +198,7 @@ def test_a_step_into_nan_is_halved():
     np.testing.assert_allclose(end, np.exp(-3), rtol=1e-8)
 
 
-def test_matrices_that_do_not_fit_are_not_built():
+def test_matrices_beyond_the_memory_limit_are_not_built():
     objective, solution = linear(30, 20)
     objective.jacobian = None
     optimizer = GaussNewton(memory_limit=10_000, damping=1e-12)
@@ -230,7 +230,7 @@ def test_memory_limit_of_an_energy(rows, parameters, fits, monkeypatch):
         {"momentum": "x"},
     ],
 )
-def test_arguments_out_of_range(arguments):
+def test_rejects_arguments_out_of_range(arguments):
     (name,) = arguments
     with pytest.raises(ValueError, match=name):
         GaussNewton(**arguments)

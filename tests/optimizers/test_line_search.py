@@ -55,7 +55,7 @@ def f(number):
     st.floats(0.01, 100),
     st.floats(1e-3, 1e3),
 )
-def test_the_step_fulfils_wolfe_s_conditions(cubic, quartic, square, slope, first):
+def test_step_fulfils_the_wolfe_conditions(cubic, quartic, square, slope, first):
     def curve(a):
         return f(quartic * a**4 + cubic * a**3 + square * a**2 - slope * a)
 
@@ -72,7 +72,7 @@ def test_the_step_fulfils_wolfe_s_conditions(cubic, quartic, square, slope, firs
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_steps_stay_where_the_loss_is_finite(bad):
+def test_line_search_stays_where_the_loss_is_finite(bad):
     result, seen = along(
         lambda a: f((a - 0.01) ** 2 if a < 0.05 else bad),
         lambda a: f(2 * (a - 0.01) if a < 0.05 else np.nan),
@@ -87,7 +87,7 @@ def test_takes_the_first_step_if_it_fulfils_the_conditions():
     assert float(result.step) == 1.0
 
 
-def test_no_step_if_nothing_decreases():
+def test_no_step_if_the_loss_does_not_decrease():
     # The derivative has the wrong sign.
     result, seen = along(lambda a: f(1.0 + a), lambda a: f(-1.0))
     assert float(result.step) == 0.0
@@ -102,14 +102,14 @@ def test_ignores_a_decrease_within_round_off():
     assert float(result.step) == 0.0
 
 
-def test_the_best_point_is_taken_where_evaluations_end():
+def test_best_point_is_taken_after_max_evaluations():
     # A loss that falls without end: every point is better than the one before.
     result, seen = along(lambda a: f(-a), lambda a: f(-1.0), max_evaluations=4)
     assert len(seen) == 4
     assert float(result.step) == max(seen) > 1.0
 
 
-def test_an_inactive_search_evaluates_nothing():
+def test_inactive_line_search_evaluates_nothing():
     result, seen = along(lambda a: f(-a), lambda a: f(-1.0), active=False)
     assert seen == []
     assert float(result.step) == 0.0

@@ -43,7 +43,7 @@ def free(jacobian, rows, damping, count=200, rank=5):
 
 @pytest.mark.parametrize("shape", [(30, 7), (7, 30), (8, 8), (5, 1), (1, 5)])
 @pytest.mark.parametrize("damping", [1e-6, 1e-2, 10.0])
-def test_every_form_finds_the_damped_least_squares(shape, damping):
+def test_every_form_solves_the_damped_least_squares(shape, damping):
     jacobian, rows = system(*shape)
     expected = reference(jacobian, rows, damping)
     dense, used = solve_dense(
@@ -58,7 +58,7 @@ def test_every_form_finds_the_damped_least_squares(shape, damping):
 # 300 is factored in blocks, the larger of which in smaller ones.
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", [(400, 300), (300, 400)])
-def test_blocks_of_large_matrices_fit_together(shape):
+def test_large_systems_are_solved_by_blocks(shape):
     jacobian, rows = system(*shape)
     solve = tensors.compiled(lambda j, r: solve_dense(j, r, 1e-3)[0])
     solution = solve(ops.convert_to_tensor(jacobian), ops.convert_to_tensor(rows))
@@ -77,7 +77,7 @@ def test_a_large_matrix_that_is_not_definite_gives_nan():
     arrays.arrays("float64", (4,), elements=st.floats(-10, 10)),
     st.floats(1e-4, 1e2),
 )
-def test_primal_is_kernel(jacobian, rows, damping):
+def test_primal_and_kernel_forms_agree(jacobian, rows, damping):
     """Add a row of zeros, which changes only the form."""
     wide = np.hstack([jacobian, np.zeros((4, 2))])
     primal, _ = solve_dense(*map(ops.convert_to_tensor, (jacobian, rows)), damping)
@@ -98,7 +98,7 @@ def test_damping_is_raised_where_the_matrix_is_singular(shape, jit_compile):
     assert 5e-3 < float(used) < 1e5
 
 
-def test_numbers_that_are_not_finite_stay_so():
+def test_nonfinite_systems_have_nonfinite_solutions():
     jacobian, rows = system(6, 3)
     jacobian[2, 1] = np.nan
     arguments = map(ops.convert_to_tensor, (jacobian, rows, 1e-3))
@@ -106,7 +106,7 @@ def test_numbers_that_are_not_finite_stay_so():
     assert np.isnan(solution).all()
 
 
-def test_the_preconditioner_saves_products():
+def test_preconditioner_saves_products():
     """Test a matrix with ten large singular values, by a sketch of twelve."""
     rng = np.random.default_rng(0)
     left, _ = np.linalg.qr(rng.standard_normal((80, 60)))
@@ -124,6 +124,6 @@ def test_the_preconditioner_saves_products():
     assert error(12) < 1e-4 < 1e-1 < error(1)
 
 
-def test_a_solution_that_is_known_ends_the_iteration():
+def test_exact_initial_solution_ends_the_iteration():
     solution, _ = free(np.eye(4), np.zeros(4), 1e-3)
     np.testing.assert_array_equal(solution, 0)

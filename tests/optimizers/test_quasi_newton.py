@@ -25,7 +25,7 @@ each_method = each(*FULL, optimizers.LBFGS)
     condition=st.floats(1.0, 1e4),
     distance=st.floats(1e-3, 1e3),
 )
-def test_an_update_keeps_h_symmetric_positive_and_on_the_secant(
+def test_update_keeps_h_symmetric_positive_and_fulfils_the_secant_equation(
     method, seed, condition, distance, least_squares, linear, run
 ):
     rows, hessian = linear(6, condition, seed)
@@ -104,7 +104,7 @@ def test_the_network_is_compiled_twice(method, least_squares, rosenbrock):
 
 @pytest.mark.slow
 @each_method
-def test_renewed_points_cost_an_evaluation_and_keep_h(
+def test_resampled_points_cost_an_evaluation_and_keep_h(
     method, least_squares, linear, run
 ):
     optimizer = method()
@@ -128,7 +128,7 @@ def test_renewed_points_cost_an_evaluation_and_keep_h(
 
 @pytest.mark.slow
 @each_method
-def test_parameters_set_from_outside_are_noticed(method, least_squares, linear, run):
+def test_parameters_set_between_steps_are_noticed(method, least_squares, linear, run):
     optimizer = method()
     objective = least_squares(linear(6)[0])
     _, state, _ = run(optimizer, objective, np.arange(6.0), 4)
@@ -140,7 +140,7 @@ def test_parameters_set_from_outside_are_noticed(method, least_squares, linear, 
 
 @pytest.mark.slow
 @each_method
-def test_at_the_floor_nothing_is_evaluated_until_points_are_renewed(
+def test_at_round_off_nothing_is_evaluated_until_points_are_resampled(
     method, least_squares, linear, run
 ):
     optimizer = method()
@@ -174,7 +174,7 @@ def test_steps_avoid_points_that_are_not_finite(method, least_squares, run):
 
 @pytest.mark.slow
 @each(optimizers.SSBroyden, optimizers.LBFGS)  # one of each memory: it compiles long
-def test_where_nothing_is_finite_parameters_and_memory_stay(
+def test_nonfinite_losses_keep_parameters_and_memory(
     method, least_squares, linear, run
 ):
     optimizer = method()
@@ -192,7 +192,7 @@ def test_where_nothing_is_finite_parameters_and_memory_stay(
 
 
 @each_full
-def test_an_h_that_leads_upwards_is_reset(method, least_squares, linear, run):
+def test_h_is_reset_if_it_gives_an_ascent_direction(method, least_squares, linear, run):
     optimizer = method()
     objective = least_squares(linear(4)[0])
     start = np.ones(4)
@@ -205,7 +205,7 @@ def test_an_h_that_leads_upwards_is_reset(method, least_squares, linear, run):
     assert int(state["updates"]) == 0
 
 
-def test_a_bad_memory_is_replaced_by_the_gradient(least_squares, linear, run):
+def test_gradient_replaces_a_failed_inverse_hessian(least_squares, linear, run):
     optimizer = optimizers.SSBroyden(max_evaluations=3)
     objective = least_squares(linear(4)[0])
     start = np.ones(4)
@@ -218,7 +218,7 @@ def test_a_bad_memory_is_replaced_by_the_gradient(least_squares, linear, run):
     np.testing.assert_array_equal(state["inverse_hessian"], np.eye(4))
 
 
-def test_lbfgs_with_room_for_all_steps_is_bfgs(least_squares, linear, run):
+def test_lbfgs_with_memory_for_all_steps_equals_bfgs(least_squares, linear, run):
     rows, _ = linear(5)
     optimizer = optimizers.LBFGS(memory_size=4)
     _, state, _ = run(optimizer, least_squares(rows), np.arange(5.0), 3)
@@ -234,7 +234,7 @@ def test_lbfgs_with_room_for_all_steps_is_bfgs(least_squares, linear, run):
 
 @pytest.mark.slow
 @each_method
-def test_resumed_to_the_bit(method, least_squares, rosenbrock, run):
+def test_resume_is_bit_exact(method, least_squares, rosenbrock, run):
     optimizer, objective = method(), least_squares(rosenbrock)
     uninterrupted, _, _ = run(optimizer, objective, np.zeros(4), 9, jit_compile=True)
     half, state, _ = run(optimizer, objective, np.zeros(4), 5, jit_compile=True)

@@ -66,7 +66,7 @@ def test_steps_are_those_of_the_algorithm(max_dimension):
 
 
 @pytest.mark.slow
-def test_the_bases_become_eigenvectors():
+def test_bases_converge_to_eigenvectors():
     rng = np.random.default_rng(0)
     gradient = ops.convert_to_tensor(
         rng.standard_normal((4, 4)) * [1.0, 4.0, 20.0, 100.0], "float64"
@@ -102,13 +102,13 @@ def fit(network, epochs, steps=1):
 
 
 @pytest.mark.slow
-def test_a_model_trains():
+def test_model_trains_with_soap():
     losses = fit(model(), 20, steps=20)
     assert losses[-1] < 0.05 * losses[0]
 
 
 @pytest.mark.slow
-def test_resuming_is_the_same_to_the_bit(tmp_path):
+def test_resume_is_bit_exact(tmp_path):
     uninterrupted = model()
     fit(uninterrupted, 11)
     half = model()
@@ -123,7 +123,7 @@ def test_resuming_is_the_same_to_the_bit(tmp_path):
         np.testing.assert_array_equal(expected, actual)
 
 
-def test_weight_decay_is_keras_s():
+def test_weight_decay_equals_that_of_keras():
     variable = keras.Variable(np.ones((2, 2)))
     ours = optimizer(weight_decay=0.5)
     ours.apply([ops.zeros((2, 2))], [variable])
@@ -144,7 +144,7 @@ def test_config_round_trip():
         {"max_dimension": 2.5},
     ],
 )
-def test_arguments_out_of_range(arguments):
+def test_rejects_arguments_out_of_range(arguments):
     (name,) = arguments
     with pytest.raises(ValueError, match=name):
         SOAP(**arguments)

@@ -48,7 +48,7 @@ def test_boundary_of_a_domain_is_drawn(domain):
     assert bool(len(panel.get_yticks())) is (domain.dimension > 1)  # a line has none
 
 
-def test_domains_that_cannot_be_drawn_are_refused():
+def test_plots_of_invalid_domains_are_refused():
     with pytest.raises(TypeError, match="a Problem or a geometry"):
         kp.plot.domain("plate")
     box = kp.geometry.Box({X: (0, 1), Y: (0, 1), Z: (0, 1)}, time={T: (0, 1)})

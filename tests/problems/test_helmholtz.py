@@ -4,7 +4,7 @@ import sympy as sp
 import keraspinn as kp
 
 
-def test_the_exact_solution_solves_it():
+def test_exact_solution_satisfies_helmholtz():
     for arguments in ({}, {"a1": 2, "a2": 3, "k": 5}):
         problem = kp.problems.helmholtz(**arguments)
         (u, exact), *_ = problem.reference.items()
@@ -15,7 +15,7 @@ def test_the_exact_solution_solves_it():
             assert sp.simplify(expression.subs(u, exact).doit()) == 0
 
 
-def test_is_the_papers():
+def test_helmholtz_is_that_of_the_paper():
     problem = kp.problems.helmholtz()
     points, values = problem.test_data(100)
     assert points.shape == (10_000, 2)

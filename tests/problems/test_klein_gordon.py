@@ -5,7 +5,7 @@ import keraspinn as kp
 
 
 @pytest.mark.parametrize("arguments", [{}, {"beta": 2, "gamma": 3, "power": 2}])
-def test_the_exact_solution_solves_it(arguments):
+def test_exact_solution_satisfies_klein_gordon(arguments):
     problem = kp.problems.klein_gordon(**arguments)
     ((u, exact),) = problem.reference.items()
     t = problem.coordinates[1]

@@ -12,7 +12,7 @@ def cavity(formulation):
     return kp.problems.lid_driven_cavity(100, formulation, corner_width=0)
 
 
-def test_both_formulations_are_one_statement():
+def test_both_formulations_are_equivalent():
     """Compare ψ = sin(2x + 3y) + x³y in one with u = ψ_y, v = −ψ_x in the other."""
     psi, p = sp.sin(2 * X + 3 * Y) + X**3 * Y, X * Y
     velocity = {U: psi.diff(Y), V: -psi.diff(X), P: p}
@@ -125,7 +125,7 @@ def test_rejects_invalid_corner_widths(width):
 
 
 @pytest.mark.slow
-def test_equations_fade_in_around_the_lids_corners():
+def test_equations_are_weighted_down_at_the_lid_corners():
     plain = cavity("velocity-pressure")
     faded = kp.problems.lid_driven_cavity(100, "velocity-pressure", corner_width=0.2)
     for name, equation in plain.equations.items():

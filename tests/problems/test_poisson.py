@@ -5,7 +5,7 @@ import keraspinn as kp
 
 
 @pytest.mark.parametrize("c", [1, 2, 4, 16])
-def test_the_exact_solution_solves_it(c):
+def test_exact_solution_satisfies_poisson(c):
     problem = kp.problems.poisson(c)
     ((u, exact),) = problem.reference.items()
     for condition in (problem.equations["poisson"], *boundary(problem)):

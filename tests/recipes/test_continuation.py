@@ -77,12 +77,12 @@ def test_each_value_is_trained_and_frozen():
 
 
 @pytest.mark.parametrize("values", [{}, {rate: []}, {kp.Parameter("other", 1): [1]}])
-def test_values_of_other_parameters_are_refused(values):
+def test_continuation_of_other_parameters_is_refused(values):
     with pytest.raises(ValueError, match="rate"):
         kp.continuation(bratu(), values, network())
 
 
-def test_values_of_different_number_are_refused():
+def test_continuation_values_of_different_number_are_refused():
     other = kp.Parameter("other", 1.0)
     problem = kp.Problem(
         kp.geometry.Box({x: (0, 1)}),

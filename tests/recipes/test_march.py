@@ -92,7 +92,7 @@ def network():
 
 
 @pytest.mark.slow
-def test_decay_in_windows():
+def test_decay_in_time_windows():
     model = kp.march(decay(), network(), windows=2, recipe=SHORT, verbose=0)
     points, values = model.problem.test_data(50)
     error = model.predict(points, verbose=0)[:, 0] - values["u"]
@@ -129,7 +129,7 @@ def test_second_order_in_time_with_a_jump_of_velocity():
     [(3, 2), (10, 4), ("auto", 3)],  # the lengths of ten differ by round-off
 )
 @pytest.mark.slow
-def test_a_march_that_was_killed_resumes_to_the_bit(tmp_path, windows, killed):
+def test_killed_march_resumes_bit_exact(tmp_path, windows, killed):
     path, settings = tmp_path / "march.keras", {"windows": windows, "verbose": 0}
     uninterrupted = kp.march(decay(1.0), network(), recipe=Easy(), **settings)
     with pytest.raises(Killed):
@@ -145,7 +145,7 @@ def test_a_march_that_was_killed_resumes_to_the_bit(tmp_path, windows, killed):
 
 
 @pytest.mark.slow
-def test_a_window_with_a_large_loss_is_halved_and_an_easy_one_lengthens_the_next():
+def test_time_window_is_halved_for_a_large_loss_and_lengthened_for_a_small_one():
     recipe = Losses(lambda length: 1e-3 if length > 0.3 else 1e-9)
     model = kp.march(decay(1.0), network(), windows="auto", recipe=recipe, verbose=0)
     lengths = np.diff(recipe.windows, axis=1)[:, 0]
@@ -154,14 +154,14 @@ def test_a_window_with_a_large_loss_is_halved_and_an_easy_one_lengthens_the_next
 
 
 @pytest.mark.slow
-def test_a_window_between_the_two_losses_keeps_its_length():
+def test_time_window_between_the_two_losses_keeps_its_length():
     recipe = Losses(lambda length: 1e-7)
     model = kp.march(decay(), network(), windows="auto", recipe=recipe, verbose=0)
     assert len(model.march_history) == 10
 
 
 @pytest.mark.slow
-def test_a_loss_that_stays_large_or_is_nan_ends_in_a_sentence():
+def test_large_or_nan_loss_ends_the_march_with_a_message():
     for loss in (1e-3, np.nan):
         recipe = Losses(lambda length, loss=loss: loss)
         with pytest.raises(ValueError, match="however short"):
@@ -210,7 +210,7 @@ def test_all_windows_are_plotted(marched):
 
 
 @pytest.mark.slow
-def test_a_verdict_says_how_errors_accumulate(marched, monkeypatch):
+def test_verdict_reports_the_accumulation_of_errors(marched, monkeypatch):
     verdict = kp.diagnostics.verdict(marched, points=200)
     assert len(verdict.windows) == 4
     assert max(verdict.windows) >= verdict.errors["u"]
@@ -225,14 +225,14 @@ def test_a_verdict_says_how_errors_accumulate(marched, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_file_of_other_windows_is_refused(marched, tmp_path):
+def test_file_of_other_time_windows_is_refused(marched, tmp_path):
     marched.save(path := tmp_path / "march.keras")
     with pytest.raises(ValueError, match="other windows"):
         kp.march(decay(), network(), windows=3, path=path)
 
 
 @pytest.mark.parametrize("windows", [0, -1, 2.5, [0, 5], [0, 3, 2, 4], [1, 4], "all"])
-def test_windows_that_do_not_fit_the_time_are_refused(windows):
+def test_time_windows_beyond_the_time_are_refused(windows):
     with pytest.raises((ValueError, TypeError), match="edges"):
         kp.march(decay(), network(), windows=windows)
 

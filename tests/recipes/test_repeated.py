@@ -59,7 +59,7 @@ def marched():
 
 
 @pytest.mark.slow
-def test_the_third_window_takes_the_program_of_the_second(marched):
+def test_third_time_window_reuses_the_program_of_the_second(marched):
     model, made = marched
     assert [bool(optimizer.built) for optimizer in made] == [True, False, True]
     times = np.linspace(0, 3, 31)[:, None]
@@ -68,9 +68,7 @@ def test_the_third_window_takes_the_program_of_the_second(marched):
 
 
 @pytest.mark.slow
-def test_a_window_that_begins_a_program_trains_as_one_that_repeats_it(
-    marched, tmp_path
-):
+def test_time_window_with_a_new_program_trains_as_one_that_reuses_it(marched, tmp_path):
     class Kill(keras.callbacks.Callback):
         begun = 0
 
@@ -101,14 +99,14 @@ def heat(**conditions):
     )
 
 
-def test_equal_windows_differ_in_time_only():
+def test_equal_time_windows_differ_in_time_only():
     problem = heat()
     windows = [restricted(problem, *edges) for edges in ((1, 2), (3, 4), (2, 4))]
     assert differ_in_time_only(windows[0], windows[1])
     assert not differ_in_time_only(windows[0], windows[2])
 
 
-def test_a_condition_for_some_of_the_time_needs_another_program():
+def test_condition_in_some_time_windows_needs_another_program():
     u = sp.Function("u")(x, t)
     left = kp.Condition(u, on={x: 0}, where=t < 2.5)
     problem = heat(left=left)

@@ -131,7 +131,7 @@ def test_the_recipe_repeats_the_training_by_compile_and_fit(judge):
     assert (again == solution.model.predict(points, verbose=0)).all()
 
 
-def test_choices_are_overridden(judge):
+def test_arguments_of_solve_override_choices(judge):
     judge(1e-4)
     solution = tiny_solve(seed=7)
     assert solution.solved and solution.model.seed == 7
@@ -187,7 +187,7 @@ def test_the_model_of_the_least_loss_is_returned_without_an_estimate(
         np.testing.assert_array_equal(weight, least)
 
 
-def test_an_interrupted_solution_goes_on(judge):
+def test_interrupted_solve_continues(judge):
     judge(0.5, 1e-4)
 
     class Interrupt(keras.callbacks.Callback):
@@ -205,7 +205,7 @@ def test_an_interrupted_solution_goes_on(judge):
 
 
 @pytest.mark.slow
-def test_a_killed_solution_goes_on_from_its_file(judge, monkeypatch, tmp_path):
+def test_killed_solve_resumes_from_its_file(judge, monkeypatch, tmp_path):
     momentum = Stage(lambda: keras.optimizers.SGD(0.01, momentum=0.9), TINY)
     recipe, path = Recipe([SGD, momentum]), tmp_path / "solve.keras"
     monkeypatch.setattr(strategy.TrainingRun, "_seconds_to_verdict", lambda run: 0.0)
@@ -234,7 +234,7 @@ def test_a_killed_solution_goes_on_from_its_file(judge, monkeypatch, tmp_path):
     assert solution.seconds > sum(row["seconds"] for row in solution.history[:2])
 
 
-def test_a_file_of_another_model_is_not_gone_on_with(judge, tmp_path):
+def test_file_that_solve_did_not_save_is_refused(judge, tmp_path):
     judge(1e-4)
     tiny_solve().model.save(tmp_path / "model.keras")
     with pytest.raises(ValueError, match="did not save"):
@@ -367,7 +367,7 @@ def test_gauss_newton_takes_two_points_for_each_weight_of_a_small_network(monkey
 
 
 @pytest.mark.slow
-def test_a_model_to_go_on_with_is_widened(judge, monkeypatch):
+def test_model_of_an_earlier_solve_is_widened(judge, monkeypatch):
     judge(0.5)
     monkeypatch.setattr(strategy, "PATIENCE", 1)
     monkeypatch.setattr(strategy, "ESCALATIONS", 2)
@@ -387,7 +387,9 @@ def stalled(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_stalled_evolution_is_trained_in_time_windows(judge, monkeypatch, tmp_path):
+def test_stalled_time_dependent_problem_is_trained_in_time_windows(
+    judge, monkeypatch, tmp_path
+):
     judge(0.5, 1e-4)
     stalled(monkeypatch)
     path = tmp_path / "solve.keras"
@@ -409,7 +411,7 @@ def test_a_stalled_evolution_is_trained_in_time_windows(judge, monkeypatch, tmp_
 
 
 @pytest.mark.slow
-def test_training_goes_on_where_time_windows_do_not_suffice(judge, monkeypatch):
+def test_training_continues_where_time_windows_do_not_suffice(judge, monkeypatch):
     def march(problem, network, windows, recipe, **kwargs):
         model = kp.PINNModel(problem, network)
         model.march_history = [{"loss": 1.0}]
@@ -440,7 +442,7 @@ def test_time_windows_end_at_the_deadline(judge, monkeypatch):
     assert run._march() is False and run.model.network.units == 4
 
 
-def test_an_overflow_in_a_time_window_is_no_end(monkeypatch):
+def test_overflow_in_a_time_window_does_not_end_the_training(monkeypatch):
     def march(*args, **kwargs):
         raise FloatingPointError
 
@@ -508,7 +510,7 @@ def test_arguments_out_of_range_are_refused(argument):
         kp.solve(decay(), **argument)
 
 
-def test_waves_of_sources_choose_sines_and_gauss_newton():
+def test_oscillating_source_terms_choose_sines_and_gauss_newton():
     y, wave = sp.Symbol("y"), sp.sin(40 * x) + sp.cos(3 * x)
 
     def poisson(*coordinates):
@@ -549,7 +551,7 @@ def test_an_energy_or_measurements_need_a_smaller_estimate(
         assert run._reason(is_late=False, is_stalled=False) == reason
 
 
-def test_a_clamp_of_an_energy_is_made_hard():
+def test_boundary_condition_of_an_energy_is_made_hard():
     y = sp.Symbol("y")
     v = sp.Function("v")(x, y)
     bracket = kp.geometry.Box({x: (0, 2), y: (0, 2)})
@@ -565,7 +567,7 @@ def test_a_clamp_of_an_energy_is_made_hard():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_a_warning_by_numpy_leaves_no_condition_soft():
+def test_boundary_condition_is_made_hard_despite_a_warning_by_numpy():
     v = sp.Function("v")(x)
     problem = kp.Problem(
         kp.geometry.Box({x: (0, 1)}),

@@ -77,7 +77,7 @@ def test_rows_square_to_half_the_hessian_of_a_quadratic_energy(energy, fields):
     np.testing.assert_allclose(jacobian.T @ jacobian @ change, expected, rtol=1e-7)
 
 
-def test_gradients_of_an_energy_are_its_own():
+def test_energy_gradients_agree_with_differences():
     held = {"held": kp.Condition(U - 1, on={X: 0}, weight=10)}
     model = model_of(LINEAR, conditions=held)
     flat, at = objective_of(model)
@@ -89,14 +89,14 @@ def test_gradients_of_an_energy_are_its_own():
 
 
 @pytest.mark.slow
-def test_negative_curvature_is_left_out():
+def test_negative_curvature_of_an_energy_is_left_out():
     energy = kp.integral(GRADIENT / 2 - 50 * U**2 + U**4)
     flat, at = objective_of(model_of(energy, conditions={}))
     assert np.isfinite(ops.convert_to_numpy(flat.jacobian(at))).all()
 
 
 @pytest.mark.slow
-def test_a_part_of_the_points_stands_for_all():
+def test_subset_of_points_approximates_the_hessian():
     flat, at = objective_of(model_of(LINEAR, conditions={}), 4096)
     thinned = ops.convert_to_numpy(flat.jacobian(at))
     assert len(thinned) < 4096

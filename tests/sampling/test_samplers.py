@@ -112,7 +112,7 @@ def test_held_points_of_equal_shape_share_a_program():
     ("wrong", "word"),
     [({"every": 0}, "every"), ({"k": -1}, "k"), ({"pool": 1.5}, "pool")],
 )
-def test_rejects(wrong, word):
+def test_residual_based_rejects_invalid_arguments(wrong, word):
     with pytest.raises(ValueError, match=word):
         kp.sampling.ResidualBased(**wrong)
 
@@ -127,6 +127,6 @@ def test_rejects(wrong, word):
         ((np.zeros((3, 1)), None, 0), "`count` must be a positive integer"),
     ],
 )
-def test_held_rejects(arguments, message):
+def test_held_rejects_invalid_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         kp.sampling.Held(*arguments)

@@ -89,6 +89,6 @@ def test_held_points_are_used_whole_or_sampled():
         (None, {"left": Held([[0.0, 1.0, 2.0]])}, r"Received: shape \(1, 3\)"),
     ],
 )
-def test_rejects(batch_size, held, message):
+def test_sources_reject_invalid_points_and_batch_sizes(batch_size, held, message):
     with pytest.raises(ValueError, match=message):
         PointSources(PROBLEM, "float64", batch_size, held)

@@ -68,7 +68,7 @@ def test_gauss_newton_trains_a_field_of_little_energy():
 
 
 @pytest.mark.slow
-def test_without_a_matrix_it_goes_the_same_way():
+def test_matrix_free_gauss_newton_takes_the_same_steps():
     optimizer = kp.optimizers.GaussNewton(form="free")
     assert error(trained(bar(), optimizer, 20)[0]) < 1e-3
 
@@ -111,7 +111,7 @@ def test_two_materials():
 
 
 @pytest.mark.slow
-def test_a_saved_model_goes_on(tmp_path):
+def test_saved_energy_model_continues(tmp_path):
     model, _ = trained(bar(), kp.optimizers.GaussNewton(), 5)
     model.save(tmp_path / "bar.keras")
     loaded = keras.saving.load_model(tmp_path / "bar.keras")
@@ -191,7 +191,7 @@ def test_the_verdict_is_the_same_in_celsius_and_kelvin(zero):
 
 
 @pytest.mark.slow
-def test_the_verdict_sees_a_field_of_little_energy():
+def test_verdict_measures_a_field_of_little_energy():
     """w holds 1e-9 of the energy, and is wrong where u is nearly right."""
     light = sp.Function("w")(X)
     convection = kp.integral(10 * (U - 293) ** 2 / 2, over={X: 1})

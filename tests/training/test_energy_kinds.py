@@ -70,7 +70,7 @@ def test_minimal_surface():
 
 
 @pytest.mark.slow
-def test_an_obstacle_by_a_penalty():
+def test_obstacle_by_a_penalty():
     """A string under a load of 8 rests on u = -1/2: contact from x = √2/4 on."""
     penalty = 1e4 * sp.Max(-sp.Rational(1, 2) - U, 0) ** 2 / 2
     energy = kp.integral(SLOPE**2 / 2 + 8 * U + penalty)
@@ -152,7 +152,7 @@ def test_gradients_jump_at_an_interface():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("optimizer", ["Adam", "GaussNewton"])
-def test_a_resumed_fit_is_the_same_to_the_bit(optimizer, tmp_path):
+def test_resume_is_bit_exact(optimizer, tmp_path):
     """Save after half of the steps, load, and go on."""
     k = sp.Piecewise((4, X < sp.Rational(1, 2)), (1, True))
 

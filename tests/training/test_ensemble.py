@@ -322,7 +322,7 @@ def test_learning_rate_set_during_training():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*single precision")
-def test_gauss_newton():
+def test_gauss_newton_trains_an_ensemble():
     make = kp.optimizers.GaussNewton
     models = ensemble(size=2, optimizer=make()), alone(1, optimizer=make())
     losses = []
@@ -362,7 +362,7 @@ def test_functions_of_one_model_advise_to_pass_a_member():
             use(made)
 
 
-def test_rejects_bad_inputs():
+def test_ensemble_rejects_invalid_arguments():
     problem = kp.problems.poisson(2)
     with pytest.raises(ValueError, match="`size` must be a positive integer"):
         kp.Ensemble(problem, network(), size=0)

@@ -65,6 +65,6 @@ def test_mean_of_the_field(model):
         ((T, "interior", None, 0), "points"),
     ],
 )
-def test_rejects(model, arguments, match):
+def test_integrate_rejects_invalid_regions(model, arguments, match):
     with pytest.raises(ValueError, match=match):
         model.integrate(*arguments)

@@ -208,7 +208,7 @@ def with_another_condition(config):
         (lambda config: hidden(config)["config"].pop("units"), "missing"),
     ],
 )
-def test_names_the_fault_of_a_file(tmp_path, file_bytes, change, message):
+def test_error_names_the_fault_of_a_file(tmp_path, file_bytes, change, message):
     path = tmp_path / "bad.keras"
     path.write_bytes(changed(file_bytes, change))
     with pytest.raises(ValueError, match=f"bad.keras cannot be loaded. .*{message}"):

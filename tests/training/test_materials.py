@@ -48,7 +48,7 @@ def test_two_materials_are_solved(model):
 
 
 @pytest.mark.slow
-def test_they_are_one_field_to_integrals_and_files(model, tmp_path):
+def test_integrals_and_files_of_fields_of_two_materials(model, tmp_path):
     exact = 0.9 - 0.9**2 / 20 + 9.1 * 0.1**2 / 2
     assert model.integrate(T) == pytest.approx(exact, rel=1e-3)
     model.save(tmp_path / "wall.keras")
@@ -59,14 +59,14 @@ def test_they_are_one_field_to_integrals_and_files(model, tmp_path):
     )
 
 
-def test_a_thin_layers_network_works_in_the_layer(model):
+def test_network_of_a_thin_layer_is_scaled_to_the_layer(model):
     _, thin = model.network.networks
     assert thin.scales.half[0] == pytest.approx(0.05, rel=1e-2)
     assert thin.scales.centre[0] == pytest.approx(0.95, rel=1e-2)
 
 
 @pytest.mark.slow
-def test_the_verdict_estimates_each_field_where_it_lives(model):
+def test_verdict_estimates_each_field_in_its_material(model):
     verdict = kp.diagnostics.verdict(model, points=200)
     assert verdict.trusted and max(verdict.errors.values()) < 1e-2
     assert set(verdict.misfits) == {"left", "right", "hot", "cold", "meet"}

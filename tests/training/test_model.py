@@ -143,7 +143,7 @@ def test_same_seed_same_numbers():
     assert np.abs(first - other).max() > 1e-4
 
 
-def test_set_random_seed_is_honoured():
+def test_set_random_seed_determines_the_weights():
     seeds = set()
     for _ in range(2):
         keras.utils.set_random_seed(3)
@@ -450,13 +450,13 @@ def test_loss_includes_regularizers_in_fit_and_evaluate():
         ),
     ],
 )
-def test_rejects(build, error, message):
+def test_model_rejects_invalid_arguments(build, error, message):
     with pytest.raises(error, match=f"(?s){message}"):
         build()
 
 
 @pytest.mark.slow
-def test_names_may_be_any_text(assert_resume_is_bit_exact, tmp_path):
+def test_names_of_fields_may_be_any_text(assert_resume_is_bit_exact, tmp_path):
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
     problem = kp.Problem(

@@ -104,7 +104,7 @@ def test_evaluation_is_recompiled_after_changes(make, change):
 
 
 @pytest.mark.slow
-def test_compiling_again_takes_effect(model):
+def test_recompiling_takes_effect(model):
     model.fit(**RUN, steps_per_epoch=4)
     model.compile("adam", jit_compile=False)
     model.fit(**RUN, steps_per_epoch=4)
@@ -172,7 +172,7 @@ def test_generators_may_yield_plain_arrays(model):
     np.testing.assert_array_equal(streamed, expected)
 
 
-def test_history_without_xla_is_that_with_it():
+def test_histories_with_and_without_xla_agree():
     losses = []
     for jit_compile in (False, True):
         keras.utils.set_random_seed(1)

@@ -56,7 +56,7 @@ def test_degenerate_gradients_keep_the_weight(bad, name, rule):
     assert updated(GradientRatio(0.9, 1, rule), gradients, 3.0) == 3.0
 
 
-def test_single_nan_keeps_the_weight():
+def test_nan_gradient_keeps_the_weight():
     gradients = GRADIENTS | {"boundary": filled(0.5, np.nan)}
     assert updated(GradientRatio(0.9, 1), gradients, 3.0) == 3.0
 
@@ -78,7 +78,7 @@ def test_depends_on_the_ratio_of_gradients_alone(scale, weight):
         )
 
 
-def test_statistics_over_layers():
+def test_gradient_statistics_over_layers():
     gradients = GRADIENTS | {"boundary": filled(0.5, 0.1)}
 
     def estimate(**settings):

@@ -27,7 +27,7 @@ def beam(stiffness, length, load):
     )
 
 
-def test_a_beam_is_one_problem_in_any_units():
+def test_scales_of_a_beam_do_not_depend_on_units():
     plain, si = beam(1, 1, 1), beam(210e9 * 1e-8, 2, 500)
     assert plain.coordinates == {X: (0.5, 0.5)} and si.coordinates == {X: (1, 1)}
     assert plain.field("u") == pytest.approx(1 / 8, rel=0.01)
@@ -73,7 +73,7 @@ def test_prescribed_values_set_the_scale_of_a_field():
         assert estimated.terms["residual"][0] == pytest.approx(1e-5 * size / 0.05**2)
 
 
-def test_reactions_settle():
+def test_scales_of_reactions_exceed_small_initial_values():
     a, b = sp.Function("a")(T), sp.Function("b")(T)
     equations = {
         "prey": a.diff(T) - a + 0.01 * a * b,
@@ -88,7 +88,7 @@ def test_reactions_settle():
     assert 557 / 6 < estimated.field("b") < 6 * 557
 
 
-def test_a_pressure_balances_the_flow():
+def test_pressure_scale_balances_inertia():
     u, v, p = (sp.Function(name)(X, Y) for name in "uvp")
     density, lid = 1000, 2
     flow = {
@@ -126,7 +126,7 @@ def test_a_stress_in_pascals_sets_the_displacement_scale():
     assert estimated.terms["residual"][0] == pytest.approx(traction / 0.05, rel=0.01)
 
 
-def test_undetermined_scales_are_one_and_known_scales_stay():
+def test_undetermined_scales_are_one_and_prescribed_scales_stay():
     u = sp.Function("u")(X)
     box, equation = kp.geometry.Box({X: (0, 4)}), {"e": u.diff(X, 2) + sp.sin(u)}
     wall = {"wall": kp.Condition(u, on="boundary")}
@@ -199,14 +199,14 @@ def test_scales_of_unknown_fields_raise(unknown):
         kp.Problem(domain, {"e": u.diff(X) - 1}, scales=unknown)
 
 
-def test_known_scales_by_name_of_the_field():
+def test_prescribed_scales_by_field_name():
     u = sp.Function("u")(X)
     domain = kp.geometry.Box({X: (0, 1)})
     problem = kp.Problem(domain, {"e": u.diff(X) - 1}, scales={"u": 8})
     assert problem.scales.field("u") == 8
 
 
-def test_a_source_counts_inside_and_where_it_is_finite():
+def test_source_term_counts_inside_the_domain_where_finite():
     u = sp.Function("u")(X, Y)
     laplace = u.diff(X, 2) + u.diff(Y, 2)
 
@@ -227,7 +227,7 @@ def test_a_source_counts_inside_and_where_it_is_finite():
     assert 1e-4 < scales(cube, equation, walls).field("v") < 1e-3  # zero on the grid
 
 
-def test_an_insulated_body_keeps_its_heat():
+def test_scale_of_an_insulated_body_grows_with_time():
     u = sp.Function("u")(X, T)
     domain = kp.geometry.Box({X: (0, 0.1)}, time={T: (0, 1e5)})
     start = {"start": kp.Condition(u, on="initial")}
@@ -297,7 +297,7 @@ def test_data_set_the_scale_of_a_field():
     )
 
 
-def test_source_terms_of_all_kinds():
+def test_scales_of_source_terms_of_all_kinds():
     u = sp.Function("u")(X)
     box, wall = kp.geometry.Box({X: (-1, 1)}), {"w": kp.Condition(u, on="boundary")}
     k = kp.Parameter("k", initial=4.0)
@@ -339,7 +339,7 @@ def test_scales_that_are_not_positive_numbers_raise(settings, message):
         (V**3, 31.6),
     ],
 )
-def test_a_conductivity_that_grows_with_the_field_limits_it(conductivity, most):
+def test_nonlinear_conductivity_limits_the_scale(conductivity, most):
     heated = (conductivity * V.diff(X)).diff(X) / 2 + 1e6
     cold = {"cold": kp.Condition(V - sp.Rational(1, 10), on="boundary")}
     magnitude = scales(kp.geometry.Box({X: (0, 1)}), {"heat": heated}, cold).fields["u"]

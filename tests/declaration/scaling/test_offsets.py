@@ -106,7 +106,7 @@ def test_shifted_fields_have_the_offset():
 
 
 @pytest.mark.parametrize("unit", [1e-15, 1e15])
-def test_offsets_are_found_in_any_units(unit):
+def test_offsets_do_not_depend_on_units(unit):
     even = {"ends": kp.Condition(sp.Eq(U, 300 * unit), on="initial")}
     year = kp.geometry.Box(time={T: (0, 1)})
     estimated = scales(year, {"warms": sp.Eq(U.diff(T), 10 * unit)}, even)
@@ -167,7 +167,7 @@ def test_a_fin_in_kelvin_has_the_scales_of_one_in_celsius(unknown):
 
 
 @pytest.mark.parametrize("zero", [20.0, 293.15])
-def test_differences_of_two_temperatures_do_not_depend_on_zero(zero):
+def test_scales_of_temperature_differences_do_not_depend_on_zero(zero):
     hot, cold = (sp.Function(name)(X) for name in "hc")
     estimated = scales(
         kp.geometry.Box({X: (0, 2)}),

@@ -65,7 +65,7 @@ def channel(density, viscosity, speed, length, height):
     )
 
 
-def test_a_velocity_that_continuity_makes_zero():
+def test_continuity_determines_the_transverse_velocity_scale():
     scales = channel(1000, 1e-3, 0.01, 0.1, 1e-3).scales
     assert scales.field("u") == pytest.approx(0.01, rel=0.01)
     assert scales.field("v") == pytest.approx(0.01 * 1e-3 / 0.1, rel=0.01)
@@ -73,7 +73,7 @@ def test_a_velocity_that_continuity_makes_zero():
     assert scales.field("p") == pytest.approx(8e-3 * 0.01 * 0.1 / 1e-6, rel=0.02)
 
 
-def test_normals_integrals_and_data_have_rows_too():
+def test_normals_integrals_and_data_enter_the_spectral_solve():
     u, p = sp.Function("u")(X, Y), sp.Function("p")(X, Y)
     disk = kp.geometry.Disk((0, 0), 2, coordinates=(X, Y))
     turn = np.linspace(0, 2 * np.pi, 40, endpoint=False)
@@ -109,7 +109,7 @@ def test_a_solution_that_violates_a_condition_is_rejected():
     ("k", "thickness", "heat"),
     [(50, 0.01, 1e2), (50, 0.01, 1e3), (50, 0.01, 1e5), (400, 1e-3, 1e6)],
 )
-def test_radiation_settles_far_from_zero(k, thickness, heat):
+def test_radiation_equilibrium_far_from_zero(k, thickness, heat):
     u = sp.Function("u")(X)
     magnitudes = sizes(
         kp.geometry.Box({X: (0, thickness)}),
@@ -157,7 +157,7 @@ def single(domain, equation, conditions, u):
     return sizes(domain, {"e": equation}, conditions)[u.func.__name__]
 
 
-def test_a_body_is_as_warm_as_its_surface_must_be():
+def test_robin_and_radiation_conditions_set_the_temperature_scale():
     u, v = sp.Function("u")(X), sp.Function("v")(X, Y)
     rod, closed = kp.geometry.Box({X: (0, 1)}), kp.Condition(u.diff(X), on={X: 1})
     weak = {"closed": closed, "air": kp.Condition(u.diff(X) - u / 100, on={X: 0})}
@@ -284,7 +284,7 @@ def test_periodic_sides_have_a_fourier_basis():
     assert single(loop, driven, {}, v) == pytest.approx(expected, rel=0.01)
 
 
-def test_the_largest_parameter_value_counts():
+def test_scale_is_that_of_the_largest_parameter_value():
     a = sp.Symbol("a")
     u = sp.Function("u")(X, a)
     box = kp.geometry.Box({X: (0, 1)}, parameters={a: (1, 1000)})
@@ -375,7 +375,7 @@ def test_a_late_source_counts_for_an_oscillator():
     assert 1 < scales["q"] < 10
 
 
-def test_a_solution_that_still_grows_is_no_scale():
+def test_growing_solution_is_not_a_scale():
     # The temperature of a wall heated from one side grows with the root of time.
     u = sp.Function("u")(X, T)
     scales = sizes(
@@ -391,7 +391,7 @@ def test_a_solution_that_still_grows_is_no_scale():
 
 
 @pytest.mark.parametrize("at", [1, 100])
-def test_a_value_at_a_later_time_is_the_least_scale(at):
+def test_later_value_is_a_lower_bound_of_the_scale(at):
     # The beginning alone, from a rate of 0.01, swings by 3e-4.
     u = sp.Function("u")(T)
     scales = sizes(
@@ -420,7 +420,7 @@ def test_noisy_data_leave_an_oscillator_its_scale():
     assert 0.05 < scales["q"] < 0.3
 
 
-def test_a_root_that_ends_at_a_face_has_a_coarse_solution():
+def test_boundary_value_with_a_square_root_has_a_spectral_solution():
     u = sp.Function("u")(X)
     scales = sizes(
         kp.geometry.Box({X: (-0.6, 0.2)}),

@@ -28,7 +28,7 @@ def test_a_pendulum_of_first_order_has_one_scale_over_many_periods(end):
     assert scales["v"] == pytest.approx(1.363, rel=0.3)
 
 
-def test_a_coordinate_that_is_no_time_is_integrated_too():
+def test_space_coordinate_of_an_ode_is_integrated():
     s = sp.Symbol("s")
     x, v = (sp.Function(name)(s) for name in "xv")
     equations = {"rate": x.diff(s) - v, "force": v.diff(s) + sp.sin(x)}
@@ -112,7 +112,7 @@ def test_a_reaction_beside_a_fast_oscillation_keeps_its_limit():
 @pytest.mark.parametrize(
     "kind", ["algebraic", "boundary values", "blow-up", "singular"]
 )
-def test_other_problems_keep_scales_that_follow_otherwise(kind):
+def test_problems_without_time_integration_keep_their_scales(kind):
     x, v = fields("x v")
     conditions = [sp.Eq(x, 1), sp.Eq(v, 1)]
     equations = {"x": x.diff(T) - v, "v": v.diff(T) + x}
@@ -130,7 +130,7 @@ def test_other_problems_keep_scales_that_follow_otherwise(kind):
 
 
 @pytest.mark.parametrize("kind", ["normal derivative", "shifted argument"])
-def test_normals_and_shifted_arguments_are_left_to_the_coarse_solution(kind):
+def test_normals_and_shifted_arguments_use_the_spectral_solution(kind):
     s = sp.Symbol("s")
     w, domain = sp.Function("w")(s), kp.geometry.Box({s: (0, 5)})
     equation, conditions = w.diff(s, 2) + w, [w - 1, w.diff(s)]
@@ -143,7 +143,7 @@ def test_normals_and_shifted_arguments_are_left_to_the_coarse_solution(kind):
     assert 0.3 < scales.field("w") < 10
 
 
-def test_an_initial_rate_that_the_equation_determines_too_is_no_error():
+def test_redundant_initial_condition_is_no_error():
     x, v = fields("x v")
     equations = {"rate": x.diff(T) - v, "force": v.diff(T) + sp.sin(x)}
     scales = sizes(equations, [x, sp.Eq(x.diff(T), 1)], 60)
@@ -151,14 +151,14 @@ def test_an_initial_rate_that_the_equation_determines_too_is_no_error():
 
 
 @pytest.mark.parametrize("end", [20, 72])
-def test_a_solution_that_errors_leave_exponentially_keeps_its_scale(end):
+def test_unstable_solution_keeps_its_scale(end):
     (x,) = fields("x")
     equation = x.diff(T, 2) - x + 2 * sp.sin(T)
     scales = sizes({"force": equation}, [x, sp.Eq(x.diff(T), 1)], end)
     assert 0.5 < scales["x"] < 3
 
 
-def test_a_condition_within_the_interval_is_no_initial_one():
+def test_condition_inside_the_interval_is_not_an_initial_condition():
     (x,) = fields("x")
     scales = sizes({"growth": x.diff(T) - x}, sp.Eq(x, 1), 10, on={T: 5})
     assert scales["x"] == pytest.approx(np.exp(5), rel=0.5)
@@ -170,7 +170,7 @@ def test_an_equation_on_a_part_of_the_time_is_not_integrated_beyond():
     assert sizes({"growth": rate}, sp.Eq(x, 1), 10)["x"] < 1e4
 
 
-def test_growth_without_bound_is_no_scale():
+def test_unbounded_growth_is_not_a_scale():
     (x,) = fields("x")
     assert sizes({"growth": x.diff(T) - x}, sp.Eq(x, 1), 700)["x"] < 1e30
 

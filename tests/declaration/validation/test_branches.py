@@ -81,7 +81,7 @@ def test_branches_that_cover_the_domain_need_no_default(branches):
     declare(*branches)
 
 
-def test_a_condition_s_branches_must_hold_where_it_does():
+def test_condition_without_a_branch_on_its_part_raises():
     declare((Y, X < 0.5), on={X: 0})
     with pytest.raises(ValueError, match="condition 'c'.*no branch"):
         declare((Y, X < 0.5), on={X: 1})

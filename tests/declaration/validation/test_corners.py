@@ -63,7 +63,7 @@ def test_contradictory_corners_are_named(value, side):
         (0, sp.Eq(X * OTHER.diff(Y) + U.diff(Y), 0)),  # of a field without a value
     ],
 )
-def test_other_corners_are_not_named(value, side):
+def test_consistent_corners_do_not_warn(value, side):
     assert not warned(value, side)
 
 

@@ -117,7 +117,7 @@ def test_equations_without_a_lost_jump_do_not_warn(equation):
     assert unreliable(equation, V.diff(X), Q.diff(X)) == ""
 
 
-def test_the_jump_is_located_and_the_remedies_do_not_warn():
+def test_lost_jump_is_located_and_the_remedies_do_not_warn():
     k, line = step(1, 10), kp.geometry.Box({X: (0, 1)})
     u, q, w = (sp.Function(name)(X) for name in "uqw")
     ends = {"ends": kp.Condition(sp.Eq(u, X), on="boundary")}
@@ -203,7 +203,7 @@ def test_equations_of_an_inclusion_with_one_field_warn():
         assert bool(unreliable(*parts, domain=square)) is is_lost
 
 
-def test_a_table_is_continuous():
+def test_continuous_table_does_not_warn():
     table = kp.Tabulated(np.linspace(0, 1, 5), np.array([1, 1, 9, 9, 9.0]), degree=1)
     assert unreliable(flux(table(X))) == ""
 

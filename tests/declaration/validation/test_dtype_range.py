@@ -71,7 +71,7 @@ def test_data_out_of_range_raise():
     assert "condition 'gauge'" in message and "3e+12" in message
 
 
-def test_points_in_float64_are_as_good_in_a_call_as_in_predict():
+def test_float64_points_in_a_call_agree_with_predict():
     model = kp.PINNModel(later(U.diff(T) + U / 20), kp.networks.MLP(8, 2), seed=0)
     points = UNIX + np.linspace(0, 100, 9)[:, None]
     called = keras.ops.convert_to_numpy(model(points))
@@ -79,7 +79,7 @@ def test_points_in_float64_are_as_good_in_a_call_as_in_predict():
     np.testing.assert_allclose(called, model.predict(points, verbose=0), rtol=1e-6)
 
 
-def test_points_that_the_type_rounds_raise():
+def test_points_that_the_dtype_rounds_raise():
     model = kp.PINNModel(later(U.diff(T) + U / 20), kp.networks.MLP(4, 1), seed=0)
     points = (UNIX + np.linspace(0, 100, 9)[:, None]).astype("float32")
     for take in (model, model.predict, model.predict_on_batch):
@@ -105,7 +105,7 @@ WALL = {"wall": kp.Condition(sp.Function("u")(X), on="boundary")}
         (lambda u: 1e20 * X**2 * u, False),
     ],
 )
-def test_residuals_are_evaluated(equation, is_held):
+def test_residuals_out_of_the_dtype_range_are_detected(equation, is_held):
     u, box = sp.Function("u")(X), kp.geometry.Box({X: (0, 1)})
     equation = {"e": u.diff(X, 2) - equation(u)}
     problem = kp.Problem(box, equation, WALL, scales=kp.Scales.raw(box))
@@ -155,7 +155,7 @@ def test_source_terms_that_overflow_raise(rate):
     assert "float32 cannot hold" in message and f"exp({rate}*x)" in message
 
 
-def test_a_product_is_as_large_as_its_factors_are_together():
+def test_products_of_large_and_small_factors_do_not_overflow():
     u = sp.Function("u")(X)
     equation = u.diff(X) - X**12 * sp.exp(-X) * u
     box = kp.geometry.Box({X: (0, 10)})
@@ -206,7 +206,7 @@ def test_a_parameter_far_from_scale_one_warns(size, recwarn):
     assert not recwarn
 
 
-def test_initial_coefficient_outside_of_the_real_domain_is_no_fault_of_the_type():
+def test_initial_coefficient_outside_of_the_real_domain_is_no_overflow():
     u = sp.Function("u")(X)
     rate = sp.sqrt(kp.Parameter("c", initial=-1.0))
     box = kp.geometry.Box({X: (0, 1)})

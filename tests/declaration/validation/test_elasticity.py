@@ -35,12 +35,12 @@ def cantilever(hard=True, by_component=False):
 
 @pytest.mark.parametrize("by_component", [True, False])
 @pytest.mark.parametrize("hard", [True, False])
-def test_a_clamped_body_under_tractions_is_named(hard, by_component):
+def test_clamped_elastic_body_under_tractions_is_detected(hard, by_component):
     with pytest.warns(UserWarning, match="energy="):
         assert "energy=" in sentence(cantilever(hard, by_component))
 
 
-def test_a_clamped_body_with_stresses_as_fields_is_named():
+def test_clamped_elastic_body_with_stresses_as_fields_is_detected():
     xx, yy, xy = (sp.Function(name)(X, Y) for name in ("s_xx", "s_yy", "s_xy"))
     strain_x, strain_y, shear = U.diff(X), V.diff(Y), U.diff(Y) + V.diff(X)
     equations = {
@@ -60,11 +60,11 @@ def test_a_clamped_body_with_stresses_as_fields_is_named():
 
 
 @pytest.mark.parametrize("name", ["kirsch", "cantilever", "thin_plate"])
-def test_reliable_structures_are_not_named(name):
+def test_reliable_structures_are_not_detected(name):
     assert sentence(declared_by(f"examples/gallery/{name}.py")()) == ""
 
 
-def test_flow_and_diffusion_are_not_named():
+def test_flow_and_diffusion_are_not_detected():
     def momentum(velocity, slope):
         return U * velocity.diff(X) + V * velocity.diff(Y) + slope - velocity.diff(X, 2)
 

@@ -55,7 +55,7 @@ def test_periodic_functions_do_not_warn(equation, initial):
     assert says(equation, initial) == ""
 
 
-def test_the_advice_works():
+def test_advice_on_nonperiodic_functions_works():
     assert says(HEAT - sp.sin(2 * sp.pi * X) * T, 1) == ""
     rod = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
     with warnings.catch_warnings():
@@ -70,7 +70,7 @@ def test_the_advice_works():
         )
 
 
-def test_other_coordinates_may_differ():
+def test_functions_of_other_coordinates_may_be_nonperiodic():
     v = sp.Function("u")(X, Y)
     strip = kp.geometry.Box({X: (0, 1), Y: (0, 1)}, periodic=[X])
     with warnings.catch_warnings():

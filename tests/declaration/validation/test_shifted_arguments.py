@@ -56,7 +56,7 @@ class Exact(keras.layers.Layer):
 )
 @pytest.mark.parametrize("scales", [None, "auto"])
 @pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
-def test_residuals_of_a_known_field(equation, misfit, scales):
+def test_residuals_of_a_known_shifted_field(equation, misfit, scales):
     model = kp.PINNModel(problem(equation, scales=scales), Exact(), seed=0)
     batch = model.trainer.sources.draw(0, 0)["c"]
     (residuals,) = model._objective.residuals("c", batch)
@@ -83,7 +83,7 @@ def test_periodic_networks_satisfy_periodic_equations():
     np.testing.assert_allclose(residuals * size, slopes[0] - 3 * slopes[1], atol=1e-5)
 
 
-def test_saving_keeps_the_equation():
+def test_saving_keeps_the_shifted_argument():
     declared = problem(
         U - U.subs(X, 0), U.diff(X, Y) - 2 * U.diff(X, Y).subs(X, 1 - X / 2)
     )

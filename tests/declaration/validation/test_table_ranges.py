@@ -45,7 +45,7 @@ def test_a_table_that_covers_a_face_may_be_shorter_than_the_domain():
     assert again.conditions["c"].expressions == declared.conditions["c"].expressions
 
 
-def test_tables_of_fields_are_not_checked():
+def test_ranges_of_tables_of_fields_are_not_checked():
     assert problem(K(U) * U.diff(X)).field_names == ("u",)
 
 

@@ -100,7 +100,7 @@ def test_periodic_problems_without_conditions(equation, message):
 
 
 @pytest.mark.parametrize("depth", [0.1, 0.005, 0.001])
-def test_a_slender_beam_is_well_posed(depth):
+def test_slender_beam_is_well_posed(depth):
     w, angle = sp.Function("w")(X), sp.Function("theta")(X)
     shear, bend = 5 / 6 * depth**2, depth**4 / 5
     equations = {
@@ -117,7 +117,7 @@ def test_a_slender_beam_is_well_posed(depth):
 
 
 @pytest.mark.parametrize("modulus", [1.0, 2.1e11])
-def test_stresses_as_fields_are_determined_in_any_units(modulus):
+def test_well_posedness_of_stresses_as_fields_does_not_depend_on_units(modulus):
     """In pascals and metres the clamp is 1e17 times smaller than the stresses."""
     u, v, xx, yy, xy = (
         sp.Function(name)(X, Y) for name in ("u", "v", "xx", "yy", "xy")
@@ -164,11 +164,11 @@ UNKNOWN_SOURCE = sp.Eq(-W.diff(X, 2), Q * sp.sin(sp.pi * X / 2))
 ENDS = kp.Condition(W, on="boundary")
 
 
-def test_a_parameter_that_nothing_determines_warns():
+def test_undetermined_parameter_warns():
     assert "solution for any value of q. Add Data" in says(BAR, UNKNOWN_SOURCE, ENDS)
 
 
-def test_a_parameter_of_a_rate_equation_that_nothing_determines_warns():
+def test_undetermined_parameter_of_a_rate_equation_warns():
     c = sp.Function("c")(T)
     time, start = kp.geometry.Box(time={T: (0, 5)}), kp.Condition(c - 1, on="initial")
     text = says(time, c.diff(T) + Q * c**2, start)

@@ -55,7 +55,7 @@ def exact_coefficients(name):
 
 
 @pytest.mark.parametrize("name", SMOOTH)
-def test_coefficients_in_float64(name):
+def test_activation_coefficients_in_float64(name):
     function, _ = SMOOTH[name]
     x = ops.convert_to_tensor(POINTS)
     coefficients = coefficients_of(function)(x, ORDER)
@@ -70,7 +70,7 @@ def test_coefficients_in_float64(name):
 @pytest.mark.parametrize("name", [*SMOOTH, "relu"])
 @pytest.mark.parametrize("order", [0, 1, 2, 5])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_any_order_in_any_type(name, order, dtype):
+def test_activations_of_any_order_in_any_dtype(name, order, dtype):
     function = keras.activations.relu if name == "relu" else SMOOTH[name][0]
     coefficients = coefficients_of(function)(ops.cast(POINTS, dtype), order)
     assert len(coefficients) == order + 1
@@ -114,7 +114,7 @@ def test_softsign_on_either_side_of_its_kink(function):
         np.testing.assert_allclose(coefficients[k], expected, rtol=1e-12)
 
 
-def test_saturation_is_finite():
+def test_saturated_activations_are_finite():
     x = ops.convert_to_tensor([-700.0, 700.0])
     for name in ("tanh", "sigmoid", "softplus", "silu", "gelu"):
         for c in coefficients_of(SMOOTH[name][0])(x, 4):
@@ -131,7 +131,7 @@ def test_saturation_is_finite():
         type("Unhashable", (), {"__hash__": None, "__call__": lambda self, x: x})(),
     ],
 )
-def test_an_unknown_activation_has_none(function):
+def test_unknown_activation_has_no_rule(function):
     assert coefficients_of(function) is None
 
 

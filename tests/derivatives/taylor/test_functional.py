@@ -133,7 +133,7 @@ def input_as_output(x):
         input_as_output,
     ],
 )
-def test_replay(build):
+def test_functional_models_are_replayed_exactly(build):
     x = entry()
     model = keras.Model(x, build(x))
     assert engine(model) == "taylor"
@@ -156,7 +156,7 @@ def test_a_loaded_and_a_cloned_model(tmp_path):
     assert_exact(keras.models.clone_model(model))
 
 
-def test_inputs_are_converted_to_the_type_that_the_model_declares():
+def test_inputs_are_cast_to_the_dtype_of_the_model():
     x = keras.Input((2,), dtype="float32")
     model = keras.Model(x, chain(x))
     assert_exact(model, rtol=1e-6)  # gradients pass through that type as well

@@ -23,7 +23,7 @@ def below(lower, upper):
 
 @settings(max_examples=50, deadline=None)
 @given(required_indices())
-def test_the_set_is_the_smallest_downward_closed_one(required):
+def test_index_set_is_the_smallest_downward_closed_one(required):
     candidates = itertools.product(range(5), repeat=len(required[0]))
     expected = {i for i in candidates if any(below(i, upper) for upper in required)}
     indices = IndexSet(required)

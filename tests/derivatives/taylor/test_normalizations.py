@@ -22,7 +22,7 @@ STEP = 1e-4
         lambda: layers.GroupNormalization(-1, epsilon=0.1, dtype="float64"),
     ],
 )
-def test_second_derivatives_are_those_of_the_values(layer):
+def test_second_derivatives_of_normalizations_agree_with_differences(layer):
     keras.utils.set_random_seed(0)
     with backend.double_precision():
         hidden = layers.Dense(6, "tanh", dtype="float64")
@@ -47,7 +47,7 @@ def test_second_derivatives_are_those_of_the_values(layer):
 @pytest.mark.parametrize(
     "layer", [layers.LayerNormalization(axis=0), layers.GroupNormalization(1, axis=0)]
 )
-def test_other_axes_are_left_to_the_other_engine(layer):
+def test_normalizations_over_other_axes_have_no_rule(layer):
     with pytest.raises(MissingRule, match="features"):
         points = ops.ones((4, 2))
         propagate(layer, Taylor.of_points(points, IndexSet([(2, 0)])))

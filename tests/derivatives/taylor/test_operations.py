@@ -105,7 +105,7 @@ def test_models_of_users(build, tmp_path):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
-def test_types_are_those_of_keras(dtype):
+def test_dtypes_are_those_of_keras(dtype):
     row = np.array([1, 2], dtype)
     model = model_of(lambda x: x * 2 + ops.sin(x) ** 2 * row, "float32")
     value = propagate(model, series("float32")).value

@@ -244,7 +244,7 @@ def test_an_ensemble_axis_in_front_of_the_points(network):
         ("float32", "mixed_bfloat16", "bfloat16"),
     ],
 )
-def test_a_layer_computes_in_its_own_type(points_dtype, policy, result):
+def test_a_layer_computes_in_its_dtype(points_dtype, policy, result):
     network = kp.networks.ModifiedMLP(3, 2, dtype=policy)
     x = points(dtype=points_dtype)
     y = propagate(network, series(x))
@@ -255,7 +255,7 @@ def test_a_layer_computes_in_its_own_type(points_dtype, policy, result):
     )
 
 
-def test_types_may_change_within_a_network():
+def test_dtypes_may_change_within_a_network():
     x = points(dtype="float32")
     network = keras.Sequential(
         [

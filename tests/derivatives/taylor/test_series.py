@@ -220,14 +220,14 @@ def test_the_series_of_points_broadcasts():
     assert x.derivative((2, 0, 0)).shape == (5, 1000, 3)
 
 
-def test_the_value_alone():
+def test_series_of_order_zero():
     x = Taylor.of_points(ops.ones((4, 2)), IndexSet([(0, 0)]))
     assert list((x * x + x).coefficients) == [(0, 0)]
     np.testing.assert_array_equal((x * x + x).value, np.full((4, 2), 2.0))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_types_are_kept(dtype):
+def test_dtypes_of_series_are_kept(dtype):
     x = Taylor.of_points(ops.ones((2, 2), dtype), IndexSet([(2, 1)]))
     y = (2.0 * x * x - x * np.array([1.0, 3.0], dtype) + 0.1) * (1 - x)
     assert y.dtype == dtype

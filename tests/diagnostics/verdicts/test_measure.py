@@ -67,7 +67,7 @@ def test_estimate_is_exact_in_a_linear_problem():
     ids=["constant", "function of time"],
 )
 @pytest.mark.filterwarnings("ignore:.*no condition:UserWarning")
-def test_a_pressure_is_estimated_up_to_its_level(domain, equations, words):
+def test_pressure_error_is_estimated_up_to_a_constant(domain, equations, words):
     gradients = {str(c): sp.Eq(W.diff(c), slope) for c, slope in equations.items()}
     problem = kp.Problem(domain, gradients, reference={W: X})
     network = keras.Sequential([keras.layers.Dense(1)])
@@ -172,7 +172,7 @@ def test_small_field_is_not_zero(start, most):
     assert not verdict(model).trusted
 
 
-def test_round_off_is_no_prescribed_value():
+def test_round_off_is_not_a_prescribed_value():
     # sin(π) is 1e-16, and the field, near a resonance, far beyond its declaration.
     wall = sp.Eq(U, sp.sin(sp.pi * X) / 7)
     problem = kp.Problem(
@@ -316,7 +316,7 @@ def test_fields_that_change_together_are_named_together():
     assert "underdetermined" not in str(small)
 
 
-def test_no_error_is_printed_where_the_network_cannot_express_the_correction():
+def test_error_is_unknown_where_the_network_cannot_express_the_correction():
     model = kp.PINNModel(kp.problems.poisson(16), kp.networks.MLP(1, 1), seed=0)
     result = verdict(model, **FEW)
     assert not result.decided and not result.trusted
@@ -352,7 +352,7 @@ def test_an_error_near_the_tolerance_is_advised_to_train_on():
     assert str(usual).splitlines()[0] == "Trusted."
 
 
-def test_names_of_data_are_measured():
+def test_verdict_lists_the_names_of_data():
     x = np.linspace(0, 1, 12)
     noisy = {"sensors": kp.Data(x[:, None], {U: x + 0.3 * (-1) ** np.arange(12)})}
     rate = kp.Parameter("k", initial=1.0)
@@ -399,12 +399,12 @@ def test_noise_is_no_contradiction():
     assert not result.contradictions and result.decided
 
 
-def test_repr_is_the_text():
+def test_verdict_repr_is_its_text():
     one = Verdict({"u": 0.01}, {"e": 1e-3}, {"e": 0.0}, 0.05, ("e",))
     assert repr(one) == str(one)
 
 
-def test_numbers_that_are_not_finite_are_not_trusted():
+def test_nonfinite_errors_are_not_trusted():
     for wrong in (np.nan, np.inf):
         one = Verdict({"u": wrong}, {"e": wrong}, {"e": 0.0}, 0.05, ("e",))
         assert not one.trusted and one.error == np.inf
@@ -433,7 +433,7 @@ def test_underdetermined_problem_is_not_trusted(hole, trusted):
 
 
 @pytest.mark.slow
-def test_damping_that_leaves_least_at_other_points_counts(monkeypatch):
+def test_damping_minimizes_the_residual_at_other_points(monkeypatch):
     # Half as many points as parameters: little damping overfits them.
     model = kp.PINNModel(kp.problems.poisson(16), kp.networks.MLP(20, 1), seed=0)
     few = {"points": 20, "points_on_face": 1}
@@ -446,7 +446,7 @@ def test_damping_that_leaves_least_at_other_points_counts(monkeypatch):
 
 
 @pytest.mark.slow
-def test_takes_normals_data_and_hard_conditions():
+def test_verdict_supports_normals_data_and_hard_conditions():
     domain = kp.geometry.Disk((0, 0), 1.0, coordinates=(X, Y))
     flux = kp.normal_derivative(W, domain)
     problem = kp.Problem(
@@ -470,7 +470,7 @@ def test_takes_normals_data_and_hard_conditions():
     assert set(verdict(model, **FEW).misfits) == {"bent"}
 
 
-def test_takes_integrals():
+def test_verdict_supports_integrals():
     box = kp.geometry.Box({X: (0, 1)})
     mean = kp.Condition(sp.Eq(kp.integral(U), 0.5))
     problem = kp.Problem(box, {"slope": sp.Eq(U.diff(X), 1)}, {"mean": mean})
@@ -484,7 +484,7 @@ def test_takes_integrals():
     assert result.misfits["mean"] == pytest.approx(1 / np.sqrt(7 / 3 + 1 / 4), rel=0.1)
 
 
-def test_refuses():
+def test_verdict_rejects_invalid_arguments():
     with pytest.raises(TypeError, match="must be a keraspinn.PINNModel"):
         verdict(keras.Sequential())
     for wrong in ({"tolerance": 0}, {"points": 0}, {"points_on_face": 1.5}):
@@ -536,7 +536,7 @@ def test_unreliable_energy_is_not_trusted():
 
 
 @pytest.mark.parametrize("has_time", [False, True])
-def test_windows_are_advised_only_beside_a_time_coordinate(has_time):
+def test_time_windows_are_advised_only_with_a_time_coordinate(has_time):
     one = Verdict(
         {"u": 0.5}, {"e": 0.9}, {"e": 0.0}, 0.05, ("e",), True, has_time=has_time
     )

@@ -46,7 +46,7 @@ def test_unknown_source_with_few_values_is_hardly_determined(units):
 
 
 @pytest.mark.slow
-def test_a_parameter_that_no_condition_determines_is_amplified():
+def test_undetermined_parameter_is_amplified():
     k = kp.Parameter("k", initial=1.0)
     equation = U.diff(X, 2) + k * sp.exp(U)
     flux = {"flux": kp.Condition(sp.Eq(U.diff(X), 0.6), on={X: 0})}
@@ -55,7 +55,7 @@ def test_a_parameter_that_no_condition_determines_is_amplified():
 
 
 @pytest.mark.slow
-def test_units_of_an_equation_do_not_count():
+def test_amplification_does_not_depend_on_units_of_an_equation():
     expected = amplified(U.diff(X, 2) + 1, ENDS)
     assert amplified(1e6 * U.diff(X, 2) + 1, ENDS) == pytest.approx(expected, 1e-3)
 

@@ -32,7 +32,7 @@ class Wave(keras.layers.Layer):
 @pytest.mark.slow
 @pytest.mark.parametrize(("rate", "is_followed"), [(3, True), (60, False)])
 @pytest.mark.filterwarnings("ignore")
-def test_a_wave(rate, is_followed):
+def test_quadrature_of_a_wave_is_judged(rate, is_followed):
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
         {"e": U - sp.sin(rate * X) - sp.Integral(U.subs(X, S) ** 2, (S, 0, 1)) / 2},
@@ -44,7 +44,7 @@ def test_a_wave(rate, is_followed):
     assert verdict.sums["e"] < 1e-5 if is_followed else verdict.sums["e"] > 0.05
 
 
-def test_text_names_the_sums():
+def test_verdict_text_names_unresolved_sums():
     decided = kp.diagnostics.Verdict({"u": 0.0}, {"e": 0}, {"e": 0}, 0.05, ("e",))
     assert decided.trusted
     wrong = kp.diagnostics.Verdict(

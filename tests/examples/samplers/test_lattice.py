@@ -4,7 +4,7 @@ from keras import ops
 from examples.samplers import Lattice
 
 
-def test_is_a_sampler(assert_is_sampler):
+def test_lattice_is_a_sampler(assert_is_sampler):
     assert_is_sampler(Lattice(3))
 
 

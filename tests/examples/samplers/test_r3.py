@@ -6,7 +6,7 @@ from keras import ops
 from examples.samplers import R3
 
 
-def test_is_a_sampler(assert_is_sampler):
+def test_r3_is_a_sampler(assert_is_sampler):
     assert_is_sampler(R3(3))
 
 

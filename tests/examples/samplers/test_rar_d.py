@@ -14,7 +14,7 @@ def in_set(batch):
     return ops.convert_to_numpy(batch.coordinates)[weights > 0]
 
 
-def test_is_a_sampler(assert_is_sampler):
+def test_rar_d_is_a_sampler(assert_is_sampler):
     assert_is_sampler(RARD(3))
 
 

@@ -6,7 +6,7 @@ from examples.samplers import Sobol
 from examples.samplers.sobol import DIGITS, scrambled
 
 
-def test_is_a_sampler(assert_is_sampler):
+def test_sobol_is_a_sampler(assert_is_sampler):
     assert_is_sampler(Sobol(3))
 
 

@@ -85,7 +85,7 @@ def by_hand(made, points, counts=(3, 2), overlap=0.6):
 
 
 @pytest.mark.parametrize("count", [40, 1])
-def test_formula(count):
+def test_windowed_network_formula(count):
     made, points = built(), POINTS[:count]
     np.testing.assert_allclose(
         numbers(made(points)), by_hand(made, points), rtol=1e-11, atol=1e-13
@@ -182,7 +182,7 @@ def test_networks_of_fields():
 
 
 @pytest.mark.parametrize("optimizer", ["Adam", "SSBroyden", "GaussNewton"])
-def test_it_trains(optimizer, tmp_path):
+def test_windowed_network_trains(optimizer, tmp_path):
     made = Windowed(MLP(5, 1, outputs=2), SPLITS)
     model = kp.PINNModel(problem("auto"), made, seed=0).astype("float64")
     method = getattr(kp.optimizers, optimizer, None) or keras.optimizers.Adam
@@ -199,7 +199,7 @@ def test_it_trains(optimizer, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["windows", "one"])
-def test_a_record(kind, monkeypatch):
+def test_windowed_training_record(kind, monkeypatch):
     monkeypatch.setattr(comparison, "ADAM_STEPS", 2)
     record = comparison.train("cosines", kind, overlap=1.0, seed=0, seconds=0.0)
     assert record["weights"] == {"windows": 1552, "one": 1597}[kind]

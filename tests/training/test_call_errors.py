@@ -13,7 +13,7 @@ def model():
     return kp.PINNModel(PROBLEM, kp.networks.MLP(4, 1), seed=0)
 
 
-def test_predict_names_its_argument():
+def test_predict_error_names_its_argument():
     with pytest.raises(ValueError, match="points of 'prediction'"):
         model().predict(np.zeros((3, 7)))
     with pytest.raises(ValueError, match="points of 'evaluation'"):
@@ -27,7 +27,7 @@ def test_compile_rejects_settings_of_optimizers():
 
 
 @pytest.mark.parametrize("name", ["MLP", "ModifiedMLP", "PirateNet", "SIREN"])
-def test_list_of_widths_is_corrected(name):
+def test_error_corrects_a_list_of_widths(name):
     network = getattr(kp.networks, name)
     with pytest.raises(ValueError, match=rf"{name}\(units=20, depth=2, outputs=1\)"):
         network([2, 20, 20, 1])

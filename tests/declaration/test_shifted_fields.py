@@ -95,7 +95,7 @@ def test_residuals_of_a_delay_are_those_of_a_known_field():
     np.testing.assert_allclose(residuals, exact, rtol=1e-4)
 
 
-def test_conditions_with_a_field_at_another_time():
+def test_conditions_with_a_shifted_field():
     held = {
         "walls": kp.Condition([A, B], on="boundary"),
         "first": kp.Condition(A - sp.sin(sp.pi * X), on="initial"),
@@ -114,14 +114,14 @@ def test_data_with_a_shifted_field():
     assert saved_alike(problem)
 
 
-def test_points_outside_raise_and_the_advice_works():
+def test_shifted_points_outside_the_domain_raise_and_the_advice_works():
     equation = U.diff(T) + sp.Piecewise((1, T < 1), (U.subs(T, T - 1), True))
     with pytest.raises(ValueError, match=r"outside of the domain.*Max\(t - 1, 0\)"):
         kp.Problem(TIME, {"delay": equation}, STARTS)
     kp.Problem(TIME, {"delay": DELAY}, STARTS)
 
 
-def test_points_beyond_the_end_of_a_period_are_inside():
+def test_shifted_points_beyond_a_periodic_end_are_inside():
     ring = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}, periodic=[X])
     initial = {"initial": kp.Condition(A - sp.sin(2 * sp.pi * X), on="initial")}
     with warnings.catch_warnings():
