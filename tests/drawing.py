@@ -1,4 +1,4 @@
-"""Points of a part of a domain, and whether numbers are even."""
+"""Random points on a part of a domain, and a test of uniformity."""
 
 import numpy as np
 from scipy import stats

@@ -1,4 +1,4 @@
-"""The page of the architecture names files that are there."""
+"""Files and folders named on the page of the architecture."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Wrong uses, one of each kind: their errors, and the words that help.
+"""Errors and advice for common wrong uses, one of each kind.
 
 Each function's errors are tested in detail beside it; these are the common ones.
 `python tests/test_bad_inputs.py` prints all of them with their answers.

@@ -78,7 +78,7 @@ def shorter(code):
 
 
 def block_with(text, page):
-    """The page's one Python block that holds a text, with fewer steps."""
+    """Return the only Python block of a page that contains a text, with fewer steps."""
     (code,) = [code for code in blocks(page) if text in code]
     return shorter(code)
 
@@ -177,7 +177,7 @@ def test_every_code_block_is_of_a_tested_language():
 
 
 def texts():
-    """Yield every text of the package, … for a value that is put into it."""
+    """Yield every string of the package, with … for inserted values."""
     for path in (DOCS.parent / "keraspinn").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -205,7 +205,7 @@ def test_guide_is_short():
     assert sum(len(page.split()) for page in pages) < 10_000
 
 
-# Words that plain English, Keras's and SciPy's docs do without.
+# Words that the docs of Keras and SciPy do not use.
 AVOIDED = r"""besides, shall, some [0-9], one's own, be it, asked for, goes on from,
 what is (?:said|left|found|given)"""
 
@@ -245,7 +245,7 @@ def test_headings_contain_searched_words(sought):
 
 @pytest.mark.slow
 def test_front_page(capsys):
-    """It is solved."""
+    """Solve its problem."""
     (code,) = blocks("index.md")
     exec(compile(code, "index.md", "exec"), {})
     assert "\nSolved: u " in capsys.readouterr().out
@@ -262,7 +262,7 @@ def test_first_steps_show_the_gallery_s_program_and_its_output():
 
 
 def test_example_of_a_flux_through_a_side():
-    """The names of the front page, in a network that has learned nothing."""
+    """Use the front page's names with an untrained network."""
     (code,) = blocks("index.md")
     names = {}
     exec(code[: code.index("solution")], names)
@@ -275,7 +275,8 @@ def test_example_of_a_flux_through_a_side():
         for side in ({names["x"]: -1}, {names["y"]: -1}, {names["y"]: 1})
     )
     total = sides + names["through_side"] + names["through_rim"]
-    inside = names["model"].integrate(operator, points=100_000)  # beside a hole
+    # Points around a hole are random.
+    inside = names["model"].integrate(operator, points=100_000)
     values = names["model"].predict_expression(operator, names["plate"].grid(50))
     assert total == pytest.approx(-inside, abs=1e-3 * float(values.std()))
 

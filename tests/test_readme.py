@@ -1,4 +1,4 @@
-"""The README's program runs, its links lead to files, its figures to records."""
+"""Program, links and figures of the README."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def test_links_lead_to_files_of_the_source_distribution(page):
 
 
 def check_stated(text, numbers):
-    """Each figure is its number, to half of the last digit that is printed."""
+    """Check that figures agree with numbers to half of the last printed digit."""
     stated = re.findall(r"\d+\.\d+(?:e-\d+)?", text)
     for figure, number in zip(stated, numbers, strict=True):
         mantissa, _, power = figure.partition("e")

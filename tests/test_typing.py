@@ -82,7 +82,8 @@ def test_type_checker_checks_a_program(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, "utf-8")
     home = Path(keraspinn.__file__).parents[1]
-    installed = home.name in ("site-packages", "dist-packages")  # found by itself
+    # An installed package is found without MYPYPATH.
+    installed = home.name in ("site-packages", "dist-packages")
     options = ["--strict", "--ignore-missing-imports", "--config-file="]
     run = subprocess.run(
         [sys.executable, "-m", "mypy", *options, program.name],

@@ -238,7 +238,7 @@ def test_resume_with_other_steps_per_execution(folder):
 
 
 class Further(np.ndarray):
-    """Array that is assigned to as a variable is."""
+    """Array with the `assign` of a variable."""
 
     def assign(self, value):
         self[:] = value

@@ -62,7 +62,7 @@ def test_state_of_a_rule_outlives_fit_and_compile():
     fit(model, Counting())
     assert weight_of(model) == 6
     fit(model, Counting(10.0))
-    assert weight_of(model) == 30  # from its own beginning
+    assert weight_of(model) == 30  # from its initial state
     fit(model, Counting())
     assert weight_of(model) == 3
 
@@ -76,7 +76,7 @@ def test_saved_model_keeps_its_rule(tmp_path):
     assert loaded.weighting == Counting(2.0)
     fit(loaded, loaded.weighting)
     assert weight_of(loaded) == 12
-    loaded.load_weights(tmp_path / "model.keras")  # goes back
+    loaded.load_weights(tmp_path / "model.keras")  # restores the saved state
     fit(loaded, Counting(2.0))
     assert weight_of(loaded) == 12
     again = compiled()

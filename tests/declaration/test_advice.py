@@ -1,4 +1,4 @@
-"""Refusals whose advice is followed: expressions, geometries and weights."""
+"""Errors about expressions, geometries and weights, whose advice works."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def declared(*equations, conditions=ENDS, domain=BAR):
 
 
 def in_numbers(expression, exact, points):
-    """Values of an expression in u where u is known."""
+    """Evaluate an expression in u for a known u."""
     field = next(iter(expression.atoms(sp.Function("u"))), U)
     values = expression.subs(field, exact).doit()
     return sp.lambdify(X, values, "numpy")(points)
@@ -159,7 +159,7 @@ def test_numbers_far_from_zero_are_written_with_their_digits():
 
 
 def test_a_logistic_front_that_overflows_raises_and_the_advice_works():
-    """Write the front as tanh, of which SymPy evaluates no part."""
+    """Write the front as tanh, which SymPy does not split into exponentials."""
     with pytest.raises(ValueError, match=r"equation 'e0'.*\(1 \+ tanh\(z\)\)/2"):
         declared(U.diff(X, 2) - 1 / (1 + sp.exp(-(X - 0.5) / 1e-4)))
     declared(U.diff(X, 2) - (1 + sp.tanh((X - 0.5) / 2e-4)) / 2)

@@ -1,4 +1,4 @@
-"""Values on several parts as one expression, which is smooth where they meet."""
+"""Hard values on several parts, blended into one smooth expression."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ HOLE = g.Disk((0.5, 0.5), 0.2)
 
 
 def value(domain, values):
-    """g, where expressions are given on the faces that dicts name, or elsewhere."""
+    """Return g of hard values: fields, parts of the boundary and expressions."""
     conditions = {
         f"c{k}": kp.Condition(field - prescribed, on=on, hard=True)
         for k, (field, on, prescribed) in enumerate(values)
@@ -25,7 +25,7 @@ def value(domain, values):
 
 
 def laplacian(expression):
-    # Factored, they take three times as long.
+    # Simplified, they take three times as long.
     second = (expression.diff(s, 2, simplify=False) for s in (X, Y))
     return sp.lambdify((X, Y), sum(second), "numpy")
 
@@ -63,7 +63,7 @@ def test_hard_values_at_oblique_and_reentrant_corners():
     blended = value(
         domain, [(U, {Y: 1}, X**2), (U, slanted, Y**2), (U, {Y: 2}, 4 + X * (X - 0.5))]
     )
-    # Refused if a value were missed; here that nothing grows towards the corners.
+    # Wrong values raise. Check that second derivatives stay bounded at corners.
     directions = np.array([(-1, -1), (-1, 0.1), (1, -0.1), (0, -1)]).T
     second = laplacian(blended)
     for corner in [(1, 1), (0.5, 2)]:
@@ -122,4 +122,5 @@ def test_hard_values_beside_small_holes_have_bounded_second_derivatives():
     uniform = np.random.default_rng(0).random((4000, domain.draws(domain.interior)))
     points = domain.centre + domain.sample(domain.interior, uniform)
     bend = laplacian(blended)(*points.T)
-    assert np.sqrt(np.mean(bend**2)) < 200  # 800 if each had its own distance's size
+    # It is 800 if each hole's weight has the scale of its distance.
+    assert np.sqrt(np.mean(bend**2)) < 200

@@ -12,7 +12,7 @@ POINTS = np.linspace(0, 1, 11)[:, None]
 
 @register_keras_serializable("tests")
 class Line(kp.ComputedReference):
-    """u = slope · x, not known beyond x = 0.75; counts how often it is computed."""
+    """Reference u = slope · x with gaps beyond x = 0.75; counts its computations."""
 
     computed = 0
 
@@ -76,7 +76,7 @@ def test_gaps_of_the_reference_are_left_out_of_the_error():
     logs = compared.evaluate(points, values, verbose=0, return_dict=True)
     is_known = ~np.isnan(values["u"])
     predicted = compared.predict(points, verbose=0)[:, 0]
-    # Of deviations from the mean: u is determined up to a constant.
+    # Compare deviations from the mean: u is determined up to a constant.
     error = np.std((predicted - values["u"])[is_known]) / np.std(values["u"][is_known])
     assert logs["u_relative_l2"] == pytest.approx(error, rel=1e-5)
     with pytest.raises(ValueError, match="must be finite"):

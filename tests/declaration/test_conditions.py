@@ -31,7 +31,7 @@ def test_condition_round_trip(on):
     [
         ({X: 1.0}, "{x: 1}"),
         ([{X: -sp.Rational(1, 2)}, {Y: sp.pi}], "[{x: -0.5}, {y: 3.14159}]"),
-        ({X: "left"}, "{x: left}"),  # which a domain refuses, with this text
+        ({X: "left"}, "{x: left}"),  # a domain rejects it with this text
     ],
 )
 def test_numbers_of_faces_are_formatted_as_those_of_the_domain(on, text):

@@ -23,7 +23,7 @@ def plane():
 
 
 def cantilever(metre=1.0, pascal=1.0):
-    """A cantilever in units of one's own: lengths in metres, stresses in pascals."""
+    """Declare a cantilever with lengths in units of `metre`, stresses of `pascal`."""
     u, v = plane()
     gradient = sp.Matrix([u, v]).jacobian([X, Y])
     strain = (gradient + gradient.T) / 2
@@ -68,7 +68,7 @@ def test_invalid_energies_are_refused(energy, words):
 
 
 def test_null_lagrangians_in_the_plane_are_refused():
-    """Refuse det ∇(u, v), which is not linear and has no equation all the same."""
+    """Refuse det ∇(u, v): nonlinear, but its Euler–Lagrange equations vanish."""
     u, v = plane()
     null = u.diff(X) * v.diff(Y) - u.diff(Y) * v.diff(X)
     with pytest.raises(ValueError, match=r"divergence.*over='boundary'"):
@@ -210,7 +210,7 @@ def test_an_energy_that_falls_on_both_sides_of_a_minimum_is_named():
 
 @pytest.mark.parametrize("rate", [1e-6, 1e-2, 2e-2])
 def test_scales_of_a_conductivity_that_is_negative_at_zero_kelvin(rate):
-    """No minimum far away is found, and none is passed over in a later step."""
+    """Newton's method neither jumps to a distant minimum nor passes the nearest."""
     stored = kp.integral((3 + rate * (U - 300)) * U.diff(X) ** 2 / 2 - 60 * U)
     convection = kp.integral(10 * (U - 293.15) ** 2 / 2, over={X: 2})
     with warnings.catch_warnings():
@@ -236,7 +236,7 @@ def test_scales_of_radiation_from_a_hot_end(hot):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         problem = kp.Problem(BAR, energy=3 * STORED + radiation, conditions=held)
-    # Conduction to the end is what radiates: 3 (hot - T) / 2 = 5.67e-8 (T⁴ - 300⁴).
+    # Conduction to the end equals radiation: 3 (hot - T) / 2 = 5.67e-8 (T⁴ - 300⁴).
     end = brentq(lambda T: 1.5 * (hot - T) - 5.67e-8 * (T**4 - 300**4), 300, hot)
     assert problem.scales.fields["u"] == pytest.approx(hot - end, rel=0.02)
 
@@ -305,7 +305,7 @@ def test_a_config_round_trip_keeps_the_energy():
 
 
 def test_normals_are_allowed_in_integrals_over_faces():
-    """A pressure on a face, beside a density inside that has no normal."""
+    """Add the work of a pressure on a face to a density without normals."""
     u, v = plane()
     push = u * SQUARE.normal[0] + v * SQUARE.normal[1]
     stored = kp.integral(u.diff(X) ** 2 + v.diff(Y) ** 2 + u**2 + v**2)

@@ -115,7 +115,7 @@ def test_hard_values_with_a_kink_at_the_ends_of_a_period_warn():
         form(ring, hard(U - sp.exp(-20 * X**2), "initial"))
         form(ring, hard(U - 293, "initial"))
         form(ring, hard(U - 293 - sp.cos(sp.pi * X) / 100, "initial"))
-    # The Gaussian's slope jumps by 0.4 % of the steepest.
+    # The Gaussian's derivative jumps by 0.4 % of its maximum.
     for kinked in (X**2 * sp.cos(sp.pi * X), X, sp.exp(-8 * X**2), 293 + X / 100):
         with pytest.warns(UserWarning, match="kink or a jump at the two ends of x"):
             form(ring, hard(U - kinked, "initial"))

@@ -18,7 +18,7 @@ def problem(*equations, domain=BOX, **how):
 
 
 def integral_of(integrand, over="interior", where=None, domain=BOX, step=0):
-    """The integral of an expression in u = x + y, from a network that is just that."""
+    """Return the integral of an expression in u = x + y, with an exact network."""
     equation = kp.integral(integrand, over, where)
     declared = problem(equation, domain=domain, scales=kp.Scales.raw(domain))
     network = keras.Sequential(
@@ -50,7 +50,7 @@ N = BOX.normal
         (U, "boundary", None, BOX, 9.0),
         (U, "interior", X < 1, BOX, 1.0),
         (U, kp.geometry.Box({X: (0, 1), Y: (0, 1)}), None, BOX, 1.0),
-        # The flux of a field of divergence two, and of one that has none.
+        # Fluxes of a field of divergence two, and of a divergence-free field.
         (U * (N[0] + N[1]), "boundary", None, BOX, 4.0),
         (kp.normal_derivative(U, BOX), "boundary", None, BOX, 0.0),
         (U * N[0], HOLE, None, BOX - HOLE, -np.pi / 16),

@@ -35,7 +35,7 @@ CASES = [
     (U, sp.Integral(sp.exp(S - X) * U.subs(X, S), (S, 0, X))),
     (U, sp.Integral(sp.cos(X * S) * U.subs(X, S) ** 2, (S, 0, 2))),
     (U, sp.Integral(sp.exp(X * R) * U.diff(X).subs(X, R), (R, X / 2, X))),
-    (U, sp.Integral(U, (X, 0, 1))),  # bound by the coordinate's own name
+    (U, sp.Integral(U, (X, 0, 1))),  # the bound variable has the coordinate's name
     (U, sp.Integral(sp.Integral(U.subs(X, R), (R, 0, S)), (S, 0, X))),
     (U, sp.Integral(U.diff(X, 2).subs(X, X - R**2), (R, 0, sp.sqrt(X)))),
     (V, sp.Integral(sp.exp(S - T) * V.diff(X, 2).subs(T, S), (S, 0, T))),
@@ -87,7 +87,7 @@ def test_one_forward_pass_for_all_quadrature_points(monkeypatch):
         lambda *arguments: (passes.append(1), series(*arguments))[1],
     )
     model._objective.residuals("residual", model.trainer.sources.draw(0, 0)["residual"])
-    assert len(passes) == 2  # at the points, and at twenty places for each
+    assert len(passes) == 2  # at the points, and at 20 quadrature points for each
 
 
 @pytest.mark.filterwarnings("error::UserWarning")
@@ -117,7 +117,7 @@ def test_predict_evaluates_line_integrals():
 
 @pytest.mark.slow
 def test_integral_equation_of_the_first_kind_trains():
-    """No field stands outside: the least that a step needs is at other places."""
+    """The field occurs only under the integral, at quadrature points."""
     total = sp.Integral(sp.exp(X * S) * U.subs(X, S), (S, 0, 2))
     problem = kp.Problem(LINE, {"first": total - sp.exp(X)})
     model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
@@ -160,7 +160,7 @@ WINDOW = sp.Abs(S - sp.Rational(13, 10)) < sp.Rational(1, 100)
         1 / sp.sqrt(X - S),
         sp.Abs(S - X / 3),
         sp.exp(-1e4 * (X - S) ** 2),
-        sp.Piecewise((1, WINDOW), (0, True)),  # between the places
+        sp.Piecewise((1, WINDOW), (0, True)),  # between the quadrature points
         sp.Piecewise((1, X / 2 > S), (0, True)),  # in the middle
         sp.cos(60 * S),
     ],
@@ -186,7 +186,7 @@ def test_an_unresolved_kernel_warns(kernel):
     ],
 )
 def test_a_smooth_kernel_does_not_warn(kernel):
-    """Nor one whose mean is zero."""
+    """Include kernels whose mean is zero."""
     line = kp.geometry.Box({X: (-1, 1)})
     integral = sp.Integral(kernel * U.subs(X, S), (S, -1, 1))
     kp.Problem(line, {"e": U - integral / 2}, {"end": kp.Condition(U - 1, on={X: 1})})

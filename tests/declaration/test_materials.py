@@ -1,4 +1,4 @@
-"""Equations on parts of a domain, and fields that live there."""
+"""Equations and fields on parts of a domain."""
 
 import warnings
 

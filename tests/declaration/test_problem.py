@@ -127,7 +127,7 @@ def test_reference_names_are_short():
     assert list(compared.reference_expressions) == ["u", "u_x", "u**2"]
 
 
-SUPPORTED = "sin"  # every list of supported functions holds it
+SUPPORTED = "sin"  # contained in every list of supported functions
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from examples.public_examples import (
 )
 from examples.public_examples.common import REPOSITORY
 
-# Its conductivity jumps, which the declaration as published loses.
+# Its conductivity jumps, and the published declaration drops the jump.
 UNRELIABLE = "Poisson 2d-MS"
 pytestmark = [
     pytest.mark.filterwarnings("error"),
@@ -23,8 +23,9 @@ pytestmark = [
 ]
 
 ROWS = DECLARED | EXAM
-ONCE = {declare: row for row, declare in reversed(ROWS.items())}  # some share theirs
-SOLVED = [  # in closed form
+# Some rows share a declaration.
+ONCE = {declare: row for row, declare in reversed(ROWS.items())}
+SOLVED = [  # with a solution in closed form
     *("Beltrami_flow", "Euler_beam", "Helmholtz_Dirichlet_2d", "Klein_Gordon"),
     *("Helmholtz_Neumann_2d_hole", "Kovasznay_flow", "Laplace_disk"),
     *("Poisson_Dirichlet_1d", "Poisson_Dirichlet_1d_exactBC", "Poisson_Neumann_1d"),

@@ -1,4 +1,4 @@
-"""Equations that hold a field at one other place, and the order of its arguments."""
+"""Equations with a field at a shifted point, and the order of its arguments."""
 
 import warnings
 
@@ -37,7 +37,7 @@ def trained(problem):
 
 
 def vlasov(*arguments):
-    """The equations of a plasma, with its distribution in some order of arguments."""
+    """Return Vlasov's equations, with an order of the distribution's arguments."""
     f, e = sp.Function("f")(*arguments), sp.Function("E")(X, T)
     density = sp.Integral(f.subs(V, R), (R, -4, 4))
     return kp.Problem(
@@ -105,7 +105,8 @@ def test_conditions_with_a_shifted_field():
     problem = kp.Problem(ROD, equations, held)
     assert saved_alike(problem)
     assert problem.conditions["second"].expressions[0].has(At)
-    assert not held["second"].expressions[0].has(At)  # which is the user's
+    # The user's condition is unchanged.
+    assert not held["second"].expressions[0].has(At)
 
 
 def test_data_with_a_shifted_field():

@@ -1,4 +1,4 @@
-"""Networks whose derivatives or values are not those of one function of a point."""
+"""Networks with inconsistent derivatives, or values that depend on the batch."""
 
 import keras
 import numpy as np
@@ -24,7 +24,7 @@ def model_of(network, equation=None, width=1):
 
 
 class Layer(layers.Layer):
-    """A function of hidden features and of a second layer of them."""
+    """Apply a function to the features of two hidden layers."""
 
     def __init__(self, function):
         super().__init__()

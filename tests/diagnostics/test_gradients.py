@@ -31,7 +31,7 @@ def linear():
 
 
 def by_hand():
-    """∇L by (w_x, w_y, b)."""
+    """Return ∇L by (w_x, w_y, b), computed by hand."""
     x, y = INSIDE.T
     residual = 2 + y * (2 * x - 3 * y + 0.5)
     inside = 2 * np.mean(residual * np.array([1 + x * y, y * y, y]), axis=1)

@@ -1,4 +1,4 @@
-"""Hessians against dense ones built by other routes, and against known spectra."""
+"""Hessians, compared with dense ones and with known spectra."""
 
 import keras
 import numpy as np
@@ -41,7 +41,7 @@ def nonlinear(network=None):
 
 
 def dense(model, term):
-    """By a Jacobian of a gradient, for a tanh network on one flat vector."""
+    """Return the Jacobian of a gradient, for a tanh network on one flat vector."""
     variables = model.trainable_variables
     shapes = [tuple(v.shape) for v in variables]
     theta = np.concatenate([v.numpy().ravel() for v in variables])

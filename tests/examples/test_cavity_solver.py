@@ -124,7 +124,7 @@ def test_second_order_convergence_of_the_extrema(name):
 def test_extrema_match_spectral_results(name):
     value, where = published.EXTREMA_RE100[name]
     extreme, at = extremum(256, name)
-    assert extreme == pytest.approx(value, rel=1e-3)  # asked for: 0.5 %
+    assert extreme == pytest.approx(value, rel=1e-3)  # required: 0.5 %
     assert at == pytest.approx(where, abs=2e-4)
 
 

@@ -1,4 +1,4 @@
-"""Commands that kill trainings and draw problems, with few of them."""
+"""Commands that kill trainings and draw random problems, in short runs."""
 
 import json
 import pathlib

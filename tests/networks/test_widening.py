@@ -25,7 +25,7 @@ def test_widening_keeps_values_and_new_units_train(network):
     )
     assert wider.count_params() > network.count_params()
     incoming = ops.convert_to_numpy(wider.hidden[1].kernel)[:4, 4:]
-    assert abs(incoming).min() > 0, "new units must receive something to learn from"
+    assert abs(incoming).min() > 0, "new units must have nonzero gradients"
 
 
 def test_widening_of_other_networks_is_refused():

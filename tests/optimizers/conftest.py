@@ -9,7 +9,7 @@ from keraspinn.optimizers import Objective
 
 
 class LeastSquares(Objective):
-    """The squares of the rows that a function of the parameters makes."""
+    """Sum of squares of a function of the parameters."""
 
     def __init__(self, rows, renewed=False):
         self.rows = rows

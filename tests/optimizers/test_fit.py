@@ -1,4 +1,4 @@
-"""Every optimizer of the second order in `fit`, as a user meets it."""
+"""Second-order optimizers in `fit`."""
 
 import keras
 import numpy as np
@@ -167,7 +167,7 @@ def test_a_saved_training_resumes(tmp_path):
 
 
 class Death(keras.callbacks.Callback):
-    """Dies at the start of the third epoch."""
+    """Callback that raises at the beginning of the third epoch."""
 
     def on_epoch_begin(self, epoch, logs=None):
         if epoch == 2:

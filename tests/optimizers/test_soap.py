@@ -1,4 +1,4 @@
-"""SOAP against the same algorithm in NumPy, and as a citizen of Keras."""
+"""SOAP, compared with NumPy and used as an optimizer of Keras."""
 
 import keras
 import numpy as np

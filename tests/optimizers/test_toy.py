@@ -1,4 +1,4 @@
-"""A stranger's optimizer: θ − (JᵀJ + μI)⁻¹ Jᵀr, with μ smaller after a success."""
+"""User-defined optimizer: θ − (JᵀJ + μI)⁻¹ Jᵀr, with μ smaller after a success."""
 
 import keras
 import pytest

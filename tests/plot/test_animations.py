@@ -43,7 +43,7 @@ def test_film_of_curves(trained):
     limits = panel.get_ylim()
     film._func(0)
     assert film._fig.axes[0].get_ylim() == limits
-    film._draw_was_started = True  # it is not shown, and says so otherwise
+    film._draw_was_started = True  # Matplotlib warns of animations that are not shown
 
 
 def test_rejects_invalid_arguments(trained):

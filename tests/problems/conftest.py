@@ -3,5 +3,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
-    """References are computed, and no test finds what another has left."""
+    """Use a separate cache, so that each test computes its references."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -1,4 +1,4 @@
-"""A stranger's problem, of public names alone."""
+"""User-defined problem, written with public names only."""
 
 import pytest
 import sympy as sp

@@ -1,4 +1,4 @@
-"""Time windows of equal length share one program, and train as if they had not."""
+"""Time windows of equal length share one program, which does not change results."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""`solve` reaches its tolerance, or says why not."""
+"""`solve`: tolerance, reasons for stopping, choices and resuming."""
 
 import contextlib
 import dataclasses
@@ -28,7 +28,7 @@ SGD = Stage(lambda: keras.optimizers.SGD(0.01), TINY)
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """Exception in place of a killed process."""
 
 
 def decay(rate=1.0, **conditions):
@@ -58,7 +58,7 @@ def energy():
 
 @pytest.fixture(scope="module")
 def solved():
-    """A solution, and its printed lines."""
+    """Return a solution and its printed lines."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         solution = kp.solve(decay(), tolerance=1e-3)

@@ -24,7 +24,7 @@ def model_of(energy, fields=1, **how):
 
 
 def objective_of(model, count=512):
-    """The model's objective at its own parameters, after no step worth the name."""
+    """Return a model's objective and parameters, after one negligible step."""
     model.compile(kp.optimizers.GaussNewton(halvings=1), jit_compile=False)
     model.fit(batch_size=count, steps_per_epoch=1, verbose=0)
     step, state = model.trainer.step, model.trainer.state.read()

@@ -34,7 +34,7 @@ def test_lattice_means_converge():
 
 
 def test_errors_of_many_triangles_cancel():
-    """Take 100 lattices of 20 points: with one shift they miss as much as one does."""
+    """Take 100 lattices of 20 points. With a common shift errors do not cancel."""
     shifts = ops.convert_to_tensor(SHIFTS[:, None], "float64")
     corners = ops.convert_to_numpy(lattice((20,) * 100, shifts))[..., 1:]
     means = np.exp(corners.sum(-1)).mean(-1) / (np.e - 1) ** 2

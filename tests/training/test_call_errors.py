@@ -1,4 +1,4 @@
-"""Errors and notes about networks and calls, whose advice works."""
+"""Errors and notes about networks and calls, and tests of their advice."""
 
 import keras
 import numpy as np

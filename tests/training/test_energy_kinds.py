@@ -117,7 +117,7 @@ def test_data_beside_an_energy_move_the_field():
 
 @pytest.mark.slow
 def test_an_unknown_parameter_in_a_condition_beside_an_energy():
-    """Let an end go where it likes, u(1) = c: beyond the reading u is constant."""
+    """Leave one end free, u(1) = c: beyond the measurement u is constant."""
     c = kp.Parameter("c", initial=0.5)
     held = {
         "left": kp.Condition(U, on={X: 0}, hard=True),

@@ -16,7 +16,7 @@ EXACT = {LEFT: 1 - x / 10, RIGHT: sp.Rational(91, 10) * (1 - x)}
 
 @pytest.fixture(scope="module")
 def model():
-    """k = 91 | 1 and a layer of a tenth, where nine tenths of the drop are."""
+    """Train a wall of k = 91 and k = 1, whose last tenth has 91 % of the drop."""
     flux = [-91 * u1.diff(x)], [-u2.diff(x)]
     problem = kp.Problem(
         kp.geometry.Box({x: (0, 1)}),

@@ -42,7 +42,7 @@ def test_scales_of_a_beam_do_not_depend_on_units():
 def test_an_oscillating_source_term_gives_a_smaller_scale():
     problem = kp.problems.helmholtz(a1=1, a2=4).with_scales("auto")
     assert problem.scales.field("u") == pytest.approx(1, rel=0.1)
-    # By its terms in u, not by the source: see `Balance.largest`.
+    # Set by the terms in u, not by the source: see `Balance.largest`.
     assert problem.scales.terms["residual"][0] == pytest.approx(1, rel=0.1)
     problem = kp.problems.poisson(c=16).with_scales("auto")
     assert problem.scales.field("u") == pytest.approx(1, rel=0.5)
@@ -84,7 +84,7 @@ def test_scales_of_reactions_exceed_small_initial_values():
         equations,
         {"i": kp.Condition([a - 10, b - 5], on="initial")},
     )
-    assert 278 / 6 < estimated.field("a") < 6 * 278  # its initial value is a 28th
+    assert 278 / 6 < estimated.field("a") < 6 * 278  # 28 times its initial value
     assert 557 / 6 < estimated.field("b") < 6 * 557
 
 
@@ -162,7 +162,7 @@ def test_a_parameter_with_initial_value_zero_does_not_count():
     ],
 )
 def test_mean_and_oscillation_of_a_source_term_count_separately(source, size):
-    # Of u'' + f = 0 between walls that hold zero, as solved by hand.
+    # Maxima of u'' + f = 0 with u = 0 at the walls, solved by hand.
     u = sp.Function("u")(X)
     wall = {"wall": kp.Condition(u, on="boundary")}
     for unit in (1, 1e-6):
@@ -302,7 +302,7 @@ def test_scales_of_source_terms_of_all_kinds():
     box, wall = kp.geometry.Box({X: (-1, 1)}), {"w": kp.Condition(u, on="boundary")}
     k = kp.Parameter("k", initial=4.0)
     kink = sp.Piecewise((3, X > 0), (0, True))
-    # Beside each, the largest value of its solution.
+    # Source terms, and the largest values of their solutions.
     sources = {3 * sp.Abs(X): 0.125, kink: 0.211, 3 * sp.sign(X): 0.094}
     sources[sp.Max(X, 0) * 3] = 0.08
     for source, size in sources.items():
@@ -334,7 +334,7 @@ def test_scales_that_are_not_positive_numbers_raise(settings, message):
 @pytest.mark.parametrize(
     ("conductivity", "most"),
     [
-        (1 + V**2, 91.0),  # the cubic that its integral is
+        (1 + V**2, 91.0),  # by its integral, a cubic in u
         (1 + 1e4 * V**2, 4.2),
         (V**3, 31.6),
     ],

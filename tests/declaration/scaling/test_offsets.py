@@ -32,7 +32,7 @@ def test_only_fields_in_derivatives_have_an_offset():
     assert estimated.offsets == {"p": 101325.0}
     assert estimated.field("u") == 10 and 50 < estimated.field("p") < 500
     assert f"p = 101325 + {estimated.field('p'):.4g} û" in str(estimated)
-    inlet["outlet"] = kp.Condition(p - 20, on={X: 1})  # which the friction doubles
+    inlet["outlet"] = kp.Condition(p - 20, on={X: 1})  # doubled by friction
     assert scales(box, flow, inlet).offsets == {}
     inlet["outlet"] = kp.Condition(p - 101325, on={X: 1})
     mean = {"mean": kp.Condition(kp.integral(p) - 101325)}
@@ -43,7 +43,7 @@ def test_only_fields_in_derivatives_have_an_offset():
 
 
 def test_a_runaway_reaction_has_its_initial_value_as_offset():
-    # In kelvins: exp(-E/RT) has no value where networks begin, around zero.
+    # In kelvin: exp(-E/RT) is singular at zero, where untrained networks are.
     temperature, amount = (sp.Function(name)(T) for name in "uc")
     rate = 1e-4 * sp.exp(9622 / sp.Integer(300)) * sp.exp(-9622 / temperature) * amount
     problem = kp.Problem(
@@ -64,7 +64,7 @@ def test_fields_in_functions_singular_at_zero_have_an_offset(rise):
     temperature, amount = (sp.Function(name)(T) for name in "uc")
     rate = 1e5 * sp.exp(-4000 / temperature) * amount
     start = kp.Condition([temperature - 300, amount - 1], on="initial")
-    cooling = 0.01 * (temperature - 300)  # where it stands alone
+    cooling = 0.01 * (temperature - 300)  # temperature outside of `exp`
     for cooled in (0, cooling):
         heat = temperature.diff(T) - rise * rate + cooled
         estimated = scales(
@@ -114,7 +114,7 @@ def test_offsets_do_not_depend_on_units(unit):
     assert estimated.field("u") / unit == pytest.approx(10, rel=0.1)
 
 
-@pytest.mark.parametrize("pull", [9.81, 1 / (1 - T)])  # where T is one there is none
+@pytest.mark.parametrize("pull", [9.81, 1 / (1 - T)])  # singular at T = 1
 def test_a_field_that_may_leave_its_initial_value_has_no_offset(pull):
     pendulum = {"pendulum": U.diff(T, 2) + pull * sp.sin(U)}
     start = {"start": kp.Condition([U - 3.14, U.diff(T)], on="initial")}
@@ -123,7 +123,7 @@ def test_a_field_that_may_leave_its_initial_value_has_no_offset(pull):
 
 
 def test_a_temperature_in_a_rate_has_an_offset():
-    """A catalyst's pellet: exp(-1/u) has no value where a network's fields start."""
+    """Catalyst pellet: exp(-1/u) is singular at zero, where untrained networks are."""
     u, c = sp.Function("T")(X), sp.Function("c")(X)
     rate = sp.exp(-9622 * (1 / u - sp.Rational(1, 600))) * c
     domain = kp.geometry.Box({X: (0, 3e-3)})
@@ -139,7 +139,7 @@ def test_a_temperature_in_a_rate_has_an_offset():
 
 
 def fin(zero, unknown=False):
-    """A cooling fin whose conductivity grows with temperature."""
+    """Return a cooling fin whose conductivity grows with temperature."""
     u = sp.Function("T")(X, Y)
     air, base, film = 20 + zero, 120 + zero, 100.0
     if unknown:

@@ -102,7 +102,7 @@ def test_a_solution_that_violates_a_condition_is_rejected():
             "norm": kp.Condition(kp.integral(u**2, over=box) - 1),
         },
     )
-    assert magnitudes["u"] > 0.1  # not the zero that solves all but the norm
+    assert magnitudes["u"] > 0.1  # not u = 0, which satisfies all but the norm
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_robin_and_radiation_conditions_set_the_temperature_scale():
     rod, closed = kp.geometry.Box({X: (0, 1)}), kp.Condition(u.diff(X), on={X: 1})
     weak = {"closed": closed, "air": kp.Condition(u.diff(X) - u / 100, on={X: 0})}
     assert single(rod, u.diff(X, 2) + 1, weak, u) == pytest.approx(100.5, rel=0.01)
-    # Into the cold sky, by the fourth power of the temperature.
+    # Radiation into the cold sky, by the fourth power of the temperature.
     sky = kp.Condition(50 * u.diff(X) - 5.67e-8 * u**4, on={X: 0})
     magnitude = single(rod, 50 * u.diff(X, 2) + 2e5, {"closed": closed, "sky": sky}, u)
     assert magnitude == pytest.approx((2e5 / 5.67e-8) ** 0.25 + 2000, rel=0.01)
@@ -224,7 +224,7 @@ def test_a_narrow_flux_has_its_mean_effect():
     assert 1 / 3 < scale / 254 < 3
 
 
-LAYERS = {  # without a narrow source, or with bending: scales as term by term
+LAYERS = {  # no narrow source, or bending: the solve does not change scales
     "advection": (LINE, 1e-3 * U1.diff(X, 2) + U1.diff(X) + 1, 1.0),
     "thin advection": (LINE, 1e-5 * U1.diff(X, 2) + U1.diff(X) + 1, 1.0),
     "plane": (SQUARE, 1e-3 * LAPLACIAN - U2.diff(X) - U2.diff(Y) / 2 + 1, 1.0),
@@ -277,7 +277,8 @@ def test_periodic_sides_have_a_fourier_basis():
     turn = 2 * sp.pi * X / 3
     start = {"start": kp.Condition(u, on="initial")}
     flow = u.diff(T) + u.diff(X) - 4 * sp.cos(turn - 2 * sp.pi * T / 3)
-    assert single(ring, flow, start, u) == pytest.approx(20, rel=0.1)  # it rides along
+    # The source moves with the flow.
+    assert single(ring, flow, start, u) == pytest.approx(20, rel=0.1)
     loop = kp.geometry.Box({X: (0, 3)}, periodic=[X])
     driven = v.diff(X, 2) - v / 100 + 7 * sp.sin(turn) + 1
     expected = 100 + 7 / ((2 * np.pi / 3) ** 2 + 0.01)
@@ -294,7 +295,7 @@ def test_scale_is_that_of_the_largest_parameter_value():
     }
     magnitude = single(box, u.diff(X, 2) - a * u, slope, u)
     assert magnitude == pytest.approx(np.tanh(1), rel=0.02)
-    seen = {"seen": kp.Data([[0.5, 500.0]], {u: [1e-4]})}  # at another a
+    seen = {"seen": kp.Data([[0.5, 500.0]], {u: [1e-4]})}  # at another value of a
     magnitude = single(box, u.diff(X, 2) - a * u, slope | seen, u)
     assert magnitude == pytest.approx(np.tanh(1), rel=0.02)
 
@@ -307,7 +308,7 @@ def test_underdetermined_problems_have_no_spectral_solution():
         "gauge": kp.Data([[0.05, 60.0]], {u: [350.0]}),
     }
     magnitude = single(rod, u.diff(T) - 1e-5 * u.diff(X, 2), conditions, u)
-    assert magnitude == 350  # by a wild polynomial 34,400
+    assert magnitude == 350  # an oscillating polynomial gives 34,400
 
 
 def time(end):
@@ -392,7 +393,7 @@ def test_growing_solution_is_not_a_scale():
 
 @pytest.mark.parametrize("at", [1, 100])
 def test_later_value_is_a_lower_bound_of_the_scale(at):
-    # The beginning alone, from a rate of 0.01, swings by 3e-4.
+    # The initial rate of 0.01 alone gives an amplitude of 3e-4.
     u = sp.Function("u")(T)
     scales = sizes(
         time(100),

@@ -1,4 +1,4 @@
-"""Branches that are never met, and points that no branch is for."""
+"""Branches of `Piecewise` that are never sampled, and points without a branch."""
 
 import pytest
 import sympy as sp
@@ -119,7 +119,7 @@ def test_an_unsampled_branch_warns(condition):
 
 
 def test_a_coefficient_of_two_layers_in_a_condition_does_not_warn(recwarn):
-    """On the face x = 1 the branch of the other layer holds nowhere."""
+    """The branch of the other layer never applies on the face x = 1."""
     k, q = sp.Piecewise((1, X < 0.5), (2, True)), sp.Function("q")(X)
     u = sp.Function("u")(X)
     convection = kp.Condition(k * u.diff(X) + u - 1, on={X: 1})

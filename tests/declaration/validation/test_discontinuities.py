@@ -210,7 +210,7 @@ def test_continuous_table_does_not_warn():
 
 @pytest.mark.parametrize("argument", [X, U], ids=["coordinate", "field"])
 def test_a_table_that_jumps_between_neighbouring_points_warns(argument):
-    """No point may meet the cell, where the table's derivative is huge."""
+    """Detect a jump in one cell of the table, which points may miss."""
     points = np.array([0, 0.5, 0.5 + 1e-9, 1])
     table = kp.Tabulated(points, np.array([1, 1, 9, 9.0]), degree=1, name="k")
     assert f"jumps at {argument} = 0.5." in unreliable(flux(table(argument)))

@@ -1,4 +1,4 @@
-"""Numbers out of a type's range raise or warn, or do not matter."""
+"""Overflow, underflow and rounding in a model's dtype."""
 
 import keras
 import numpy as np
@@ -126,7 +126,7 @@ def test_float64_overflow_raises(coefficient):
 
 @pytest.mark.parametrize("coefficient", [sp.exp(-100 - X), sp.exp(-2000 * (X + 1))])
 def test_coefficients_that_underflow_raise(coefficient):
-    """No number in them is small, but their values are."""
+    """Their numbers are not small, but their values are."""
     u = sp.Function("u")(X)
     equation = {"e": coefficient * (u.diff(X, 2) - sp.sin(X))}
     message = refused(

@@ -59,7 +59,7 @@ C, D, L, M = (sp.Function(name)(T) for name in "cdlm")
 
 
 def chain():
-    """Two pendulums, one on the other, in Cartesian coordinates: of order four."""
+    """Return a double pendulum in Cartesian coordinates, a system of order four."""
     return [
         A.diff(T, 2) + L * A - M * (C - A),
         B.diff(T, 2) + L * B - M * (D - B) + 9.81,
@@ -103,7 +103,7 @@ def test_a_missing_initial_condition_warns(domain, equations, conditions, order)
         (ROD, Q.diff(X, 2) + T, [ENDS]),  # a steady state at each moment
         (TIME, PENDULUM, [start(A - 1), on({T: 1}, A)]),
         (TIME, PENDULUM, [kp.Data([[0.5], [1.0]], {A: [1.0, 0.5]})]),
-        (TIME, [A.diff(T) - B, A + B - 1], [start(A - 1)]),  # of an algebraic one
+        (TIME, [A.diff(T) - B, A + B - 1], [start(A - 1)]),  # B is algebraic
         (TIME, T * A.diff(T, 2) + 2 * A.diff(T) + T * A**3, [start(A - 1)]),  # smooth
         (TIME, A.diff(T, 2) - 1 + 0 * A, [start(A), kp.Condition(kp.integral(A) - 1)]),
         (ROD, Q.diff(T) - Q**2, [on("interior", Q - X, where=T < 1)]),

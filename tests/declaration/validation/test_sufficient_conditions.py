@@ -1,4 +1,4 @@
-"""Conditions that suffice together, or do not: Cauchy data, end masses, sources."""
+"""Well-posedness by all conditions together: Cauchy data, end masses, sources."""
 
 import warnings
 

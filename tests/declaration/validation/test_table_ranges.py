@@ -1,4 +1,4 @@
-"""Tables in a problem: whether they cover the domain, and how large they are."""
+"""Tables in a problem: coverage of the domain, and range of their values."""
 
 import keras
 import numpy as np
@@ -54,7 +54,7 @@ def test_a_linear_table_has_no_second_derivative():
     problem((k(X) * U.diff(X)).diff(X))
     with pytest.raises(ValueError, match="In equation 'e': The table k is diff.*3"):
         problem(k(X).diff(X, 2) * U)
-    # A source of it may need derivatives for its scales.
+    # Scales of a source term may need derivatives of the table.
     assert problem(U.diff(X, 2) + k(X), scales="auto").scales.field("u") > 0
 
 

@@ -79,7 +79,7 @@ def test_growing_solutions_are_determined_by_initial_conditions(end):
     assert says(time, u.diff(T) - u, kp.Condition(u - 1, on="initial")) == ""
     still = kp.Condition([u - 1, u.diff(T) + 1], on="initial")
     assert says(time, u.diff(T, 2) - u, still) == ""
-    if end < 40:  # then polynomials do not show it
+    if end < 40:  # polynomials do not resolve the growth to later times
         only = kp.Condition(u - 1, on="initial")
         assert "missing" in says(time, u.diff(T, 2) - u, only)
 

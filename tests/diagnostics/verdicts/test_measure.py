@@ -26,7 +26,7 @@ def error_of(model):
 
 
 def line(slope, start, value=0, right=1):
-    """u' = right from a value, and the network u = slope x + start, in float32."""
+    """Return a float32 model of u' = right, u(0) = value, with u = slope x + start."""
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
         {"slope": sp.Eq(U.diff(X), right)},
@@ -84,7 +84,8 @@ def test_pressure_error_is_estimated_up_to_a_constant(domain, equations, words):
     logs = model.evaluate(points, values, verbose=0, return_dict=True)
     assert logs["u_relative_l2"] < 1e-5
     network.layers[0].set_weights([np.array([[1.5], [level]]), np.array([7.0])])
-    assert verdict(model, points=10).errors["u"] > 0.1  # a few points do not hide it
+    # A few points show the error.
+    assert verdict(model, points=10).errors["u"] > 0.1
 
 
 @pytest.mark.slow
@@ -95,11 +96,11 @@ def test_error_of_a_field_with_an_offset_is_relative_to_its_range():
     )
     assert not result.trusted
     assert verdict(line(1.0, 300.01, value=300)).trusted
-    result = verdict(line(0.5, 101325.0, value=101325))  # which varies by 1e-5
+    result = verdict(line(0.5, 101325.0, value=101325))  # varies by 1e-5 of it
     assert result.errors["u"] == pytest.approx(
         0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1
     )
-    result = verdict(line(0.005, 300.0, value=300, right=0.01))  # little, in kelvin
+    result = verdict(line(0.005, 300.0, value=300, right=0.01))  # a small rise
     assert result.errors["u"] == pytest.approx(
         0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1
     )
@@ -137,7 +138,7 @@ def test_error_of_a_constant_flux_is_relative_to_itself(scales):
 
 
 def across(size):
-    """u' = 1 + v and v' = -v from zero, so that v is none, tried as size x."""
+    """Return a model of u' = 1 + v, v' = -v from zero: v = 0, tried as size x."""
     v = sp.Function("v")(X)
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
@@ -173,7 +174,7 @@ def test_small_field_is_not_zero(start, most):
 
 
 def test_round_off_is_not_a_prescribed_value():
-    # sin(π) is 1e-16, and the field, near a resonance, far beyond its declaration.
+    # sin(π) is 1e-16. Near a resonance the field is far larger than declared values.
     wall = sp.Eq(U, sp.sin(sp.pi * X) / 7)
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
@@ -187,7 +188,7 @@ def test_round_off_is_not_a_prescribed_value():
 @pytest.mark.slow
 @pytest.mark.parametrize("rate, trusted", [(0.0, False), (7.0, True)])
 def test_error_of_a_large_field_is_at_least_that_of_its_initial_value(rate, trusted):
-    # It leaps between the start and the first of the points, or grows as it should.
+    # The network jumps between x = 0 and the first point, or grows as exp(rate x).
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
         {"grows": U.diff(X) - rate * U},
@@ -219,13 +220,13 @@ def test_error_of_a_field_beside_a_constant_is_relative_to_its_range():
     network = keras.Sequential([keras.layers.Dense(4, "tanh"), keras.layers.Dense(1)])
     model = kp.PINNModel(problem, network, seed=0)
     last = network.layers[1]
-    last.set_weights([np.zeros((4, 1)), np.array([293.0])])  # of none of what varies
+    last.set_weights([np.zeros((4, 1)), np.array([293.0])])  # a constant field
     assert not verdict(model).trusted
 
 
 @pytest.mark.slow
 def test_small_loss_of_a_wrong_beam_is_not_trusted():
-    # A beam whose units are its own: u ≤ 1/8, and a residual that is nearly nothing.
+    # A nondimensional beam: u ≤ 1/8, and the residual is small.
     clamped = kp.Condition([U, U.diff(X)], on={X: 0})
     free = kp.Condition([U.diff(X, 2), U.diff(X, 3)], on={X: 1})
     problem = kp.Problem(
@@ -267,9 +268,9 @@ def test_solution_is_trusted_and_its_error_estimated():
 
 
 def front(position):
-    """A steady shock that is in the middle, and the network that has it elsewhere.
+    """Return a model of a steady shock in the middle, whose network has it elsewhere.
 
-    Beside it v = x is determined.
+    The second field, v = x, is determined.
     """
     v = sp.Function("v")(X)
     problem = kp.Problem(
@@ -362,7 +363,7 @@ def test_verdict_lists_the_names_of_data():
 
 
 def measured(gain=1.0, noise=0.0, flux=None):
-    """−u'' = 2 between walls of 0 on an offset, trained with 20 measurements."""
+    """Return the verdict on −u'' = 2 with offset walls and 20 measurements."""
     x = np.linspace(0.03, 0.97, 20)
     values = gain * x * (1 - x) + noise * np.random.default_rng(0).normal(size=20)
     conditions = {"walls": kp.Condition(U - 300, on="boundary")}
@@ -428,7 +429,7 @@ def test_underdetermined_problem_is_not_trusted(hole, trusted):
     model.fit(steps_per_epoch=15, verbose=0)
     result = verdict(model, tolerance=0.2, **FEW)
     assert result.decided and result.trusted is trusted
-    assert (result.error < 0.2) is trusted  # unknown beside a missing condition
+    assert (result.error < 0.2) is trusted  # unknown with a missing condition
     assert ("condition is missing" in str(result)) is not trusted
 
 
@@ -477,7 +478,7 @@ def test_verdict_supports_integrals():
     network = keras.Sequential([keras.layers.Dense(1)])
     model = kp.PINNModel(problem, network, seed=0)
     network.layers[0].set_weights([np.array([[2.0]]), np.array([0.5])])
-    result = verdict(model)  # of u = x, which 2 x + 0.5 is not
+    result = verdict(model)  # the solution is u = x, the network 2 x + 0.5
     x = np.linspace(0, 1, 10_001)
     error = np.linalg.norm(x + 0.5) / np.linalg.norm(x)
     assert result.errors["u"] == pytest.approx(error, rel=0.1)
@@ -600,7 +601,7 @@ def test_more_points_are_drawn_where_the_correction_fits_a_few(monkeypatch):
     monkeypatch.setattr(measure, "MATTERS", 0)
     few = {"points": 10, "points_on_face": 2}
     more, less = (verdict(model, tolerance, **few).left for tolerance in (1e9, 1e-9))
-    assert less != more  # of a model that is trusted otherwise
+    assert less != more  # the model is trusted at 1e9 only
     monkeypatch.setattr(measure, "LARGEST", 0)
     assert verdict(model, points=40, points_on_face=8).left == more
     assert verdict(model, 1e9, **few).left == less
@@ -621,7 +622,7 @@ def test_errors_at_a_reentrant_corner_of_an_energy_are_not_trusted():
     near = dataclasses.replace(result, errors={"u": 1e-3}, left={"energy": 0.0})
     assert not near.trusted and "re-entrant" in str(near)
     assert "loss weights" not in str(result)
-    assert "least" not in str(near)  # which holds for the rest of the energy
+    assert "least" not in str(near)  # the rest of the energy has its least value
     assert "least" in str(dataclasses.replace(near, left={"energy": 0.1}))
     assert dataclasses.replace(near, tolerance=0.05).trusted
     assert result.is_unique and "other solutions" not in str(result)

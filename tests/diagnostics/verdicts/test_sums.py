@@ -13,7 +13,7 @@ U = sp.Function("u")(X)
 
 @keras.saving.register_keras_serializable("tests")
 class Wave(keras.layers.Layer):
-    """a sin(rate x), with a = 1."""
+    """Layer a sin(rate x), with a = 1."""
 
     def __init__(self, rate, **kwargs):
         super().__init__(**kwargs)

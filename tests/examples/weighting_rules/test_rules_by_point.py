@@ -15,7 +15,7 @@ SQUARED = np.random.default_rng(0).uniform(size=(3, COUNT))
 
 
 class Line:
-    """A place whose points are the numbers drawn, with equal weights."""
+    """`Place` whose points are the random numbers, with equal weights."""
 
     dtype = "float64"
 
