@@ -146,11 +146,11 @@ def test_known_solution_reveals_a_wrong_sign():
 
 
 def test_every_page_with_code_runs():
-    here = pathlib.Path(__file__).read_text("utf-8")
+    source = pathlib.Path(__file__).read_text("utf-8")
     for page in DOCS.rglob("*.md"):
         name = page.relative_to(DOCS).as_posix()
         if blocks(name):
-            quoted = f'"{name}"' in here
+            quoted = f'"{name}"' in source
             assert quoted or page.stem in GUIDE, f"Run {name} in a test."
 
 
@@ -384,10 +384,10 @@ def test_several_devices():
         block_with("DataParallel", "training_safely.md"),
         "assert len(jax.devices()) == 2 and model.optimizer.iterations == 4",
     ]
-    told = {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "XLA_FLAGS": ""}
+    variables = {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "XLA_FLAGS": ""}
     command = [sys.executable, "-c", "\n".join(program)]
-    here = pathlib.Path(kp.__file__).parents[1]
-    subprocess.run(command, env=os.environ | told, cwd=here, check=True)
+    directory = pathlib.Path(kp.__file__).parents[1]
+    subprocess.run(command, env=os.environ | variables, cwd=directory, check=True)
 
 
 def test_training_safely(capsys):

@@ -1,4 +1,4 @@
-"""Identity of a training, which alone may resume from its backup."""
+"""Identity checks: only the training that wrote a backup can resume from it."""
 
 import shutil
 

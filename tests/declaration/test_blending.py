@@ -38,8 +38,8 @@ BOTTOM = [(U, {Y: 0}, X * (1 - X)), (U, [{X: 0}, {X: 1}, {Y: 1}], 0)]
 )
 def test_hard_values_have_the_second_derivatives_of_a_box_in_corners(domain):
     expected, actual = (laplacian(value(shape, BOTTOM)) for shape in (SQUARE, domain))
-    for way in (0.1, 1e-2, 1e-4):
-        near = np.array([[way, way], [1 - way, 2 * way]]).T
+    for distance in (0.1, 1e-2, 1e-4):
+        near = np.array([[distance, distance], [1 - distance, 2 * distance]]).T
         np.testing.assert_allclose(actual(*near), expected(*near), atol=0.1)
 
 
@@ -68,8 +68,8 @@ def test_hard_values_at_oblique_and_reentrant_corners():
     second = laplacian(blended)
     for corner in [(1, 1), (0.5, 2)]:
         near = [
-            np.abs(second(*(np.array(corner)[:, None] + way * directions)))
-            for way in (1e-2, 1e-3, 1e-4)
+            np.abs(second(*(np.array(corner)[:, None] + distance * directions)))
+            for distance in (1e-2, 1e-3, 1e-4)
         ]
         assert np.max(near) < 60 and np.max(near[2]) < 1.2 * np.max(near[1])
 

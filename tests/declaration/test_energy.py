@@ -131,16 +131,18 @@ def test_scales_follow_from_the_energy():
     assert scales.terms["residual"][0] == pytest.approx(9 * 8 / 6 / 1e11, rel=0.05)
 
 
-def test_pascals_and_metres_are_scaled_as_their_nondimensional_twin():
+def test_scales_in_pascals_and_metres_agree_with_nondimensional_scales():
     nondimensional, in_pascals = cantilever(), cantilever(metre=0.03, pascal=210e9)
     for name in "uv":
         ratio = in_pascals.scales.fields[name] / nondimensional.scales.fields[name]
         assert ratio == pytest.approx(0.03, rel=0.02)
-    (energy,), (theirs,) = (
+    (energy_of_nondimensional,), (energy_in_pascals,) = (
         nondimensional.scales.terms["residual"],
         in_pascals.scales.terms["residual"],
     )
-    assert theirs / energy == pytest.approx(210e9 * 0.03**2, rel=0.02)
+    assert energy_in_pascals / energy_of_nondimensional == pytest.approx(
+        210e9 * 0.03**2, rel=0.02
+    )
 
 
 @pytest.mark.parametrize("zero", [0.0, 273.15])

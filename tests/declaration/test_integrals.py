@@ -13,8 +13,10 @@ BOX = kp.geometry.Box({X: (0, 2), Y: (0, 1)})
 LAPLACE = {"laplace": U.diff(X, 2) + U.diff(Y, 2)}
 
 
-def problem(*equations, domain=BOX, **how):
-    return kp.Problem(domain, LAPLACE, {"mass": kp.Condition(list(equations))}, **how)
+def problem(*equations, domain=BOX, **options):
+    return kp.Problem(
+        domain, LAPLACE, {"mass": kp.Condition(list(equations))}, **options
+    )
 
 
 def integral_of(integrand, over="interior", where=None, domain=BOX, step=0):

@@ -175,10 +175,10 @@ def test_each_network_of_a_dict_is_compared():
 
 def test_inactive_layers_warn():
     network = chain(layers.Dense(4, "tanh"), layers.Dropout(0.1, name="drop"))
-    with pytest.warns(UserWarning, match="'drop' .Dropout. does nothing") as told:
+    with pytest.warns(UserWarning, match="'drop' .Dropout. does nothing") as caught:
         model = model_of(network)
     assert model.derivative_engine == "taylor"
-    assert not [w for w in told if "nested" in str(w.message)]
+    assert not [w for w in caught if "nested" in str(w.message)]
 
 
 def test_attention_without_dropout_has_no_inactive_layer(recwarn):

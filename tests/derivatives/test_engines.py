@@ -232,7 +232,7 @@ def test_both_engines_give_gradients_by_the_weights(mode):
 
 
 @pytest.mark.parametrize("engine", ["taylor", "jvp"])
-def test_axes_in_front_of_the_points(engine):
+def test_leading_axes_in_front_of_the_points(engine):
     network = kp.networks.MLP(3, 1, dtype="float64")
     network.build((None, 2))
     p, indices = ops.reshape(points(count=12), (3, 4, 2)), [(0, 0), (1, 1)]

@@ -151,9 +151,13 @@ def test_failed_order_skips_higher_orders(benchmarks, monkeypatch):
     records = dict(ladder.ladder(None, run.parsed(arguments)))
     everything = itertools.product((1, 2, 3), range(1, 9))
     assert list(records) == [f"{d}D, order {order}" for d, order in everything]
-    orders = [order for d, order, how in requested if (d, how) == (2, "without XLA")]
+    orders = [
+        order for d, order, setting in requested if (d, setting) == (2, "without XLA")
+    ]
     assert orders == [1, 2, 3, 4]
-    orders = [order for d, order, how in requested if (d, how) == (3, "without XLA")]
+    orders = [
+        order for d, order, setting in requested if (d, setting) == (3, "without XLA")
+    ]
     assert orders == list(range(1, 9))
     failed = records["2D, order 4"]["failures"]
     assert failed == {"M1 keraspinn, without XLA": "error: no answer in 60 s"}
@@ -339,10 +343,10 @@ def test_failed_contestant_does_not_end_the_run(benchmarks, tmp_path, monkeypatc
     monkeypatch.setattr(cells, "CONTESTANTS", tmp_path)
     monkeypatch.setattr("environments.CONTESTANTS", tmp_path)
     made = {
-        how: entries.Entry(
-            how, "", "breaks", {"how": how}, variables={"OWN": variable}, trains=False
+        name: entries.Entry(
+            name, "", "breaks", {"how": name}, variables={"OWN": variable}, trains=False
         )
-        for how, variable in (
+        for name, variable in (
             ("works", "a"),
             ("raises", "a"),
             ("shares", "b"),

@@ -1,4 +1,4 @@
-"""Page of failures, made from its records, and the making of records."""
+"""Page of failures and the records that it is made from."""
 
 import dataclasses
 import json

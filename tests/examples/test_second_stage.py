@@ -141,31 +141,34 @@ def test_cavity_corners_are_creeping_flow(side):
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_other_packages_get_the_problem_of_the_study(name):
-    problem, told = problems.CASES[name].problem(), STATEMENTS[name]()
+    problem, statement = problems.CASES[name].problem(), STATEMENTS[name]()
     (u,), (x, y) = problem.fields, problem.domain.coordinates
     field = sp.sin(x + 2 * y) / 2 + x * y**2
-    columns = list(np.random.default_rng(0).uniform(told.low, told.high, (5, 2)).T)
+    columns = list(
+        np.random.default_rng(0).uniform(statement.low, statement.high, (5, 2)).T
+    )
 
     def values(expression):
         return sp.lambdify((x, y), expression.subs(u, field).doit())(*columns)
 
     derivatives = {
-        index: values(u.diff(x, index[0], y, index[1])) for index in told.derivatives
+        index: values(u.diff(x, index[0], y, index[1]))
+        for index in statement.derivatives
     }
     (equation,) = problem.equations.values()
-    residual = told.equation(np, columns, derivatives)
+    residual = statement.equation(np, columns, derivatives)
     np.testing.assert_allclose(residual, values(equation), rtol=1e-10)
-    np.testing.assert_array_equal(told.low, problem.domain.lower)
-    np.testing.assert_array_equal(told.high, problem.domain.upper)
+    np.testing.assert_array_equal(statement.low, problem.domain.lower)
+    np.testing.assert_array_equal(statement.high, problem.domain.upper)
 
 
 @pytest.mark.parametrize("name", ["klein_gordon", "burgers"])
 def test_other_packages_get_the_conditions_of_the_study(name):
-    problem, told = problems.CASES[name].problem(), STATEMENTS[name]()
+    problem, statement = problems.CASES[name].problem(), STATEMENTS[name]()
     (u,), (x, y) = problem.fields, problem.domain.coordinates
     declared = [e for c in problem.conditions.values() for e in c.expressions]
-    assert len(declared) == len(told.conditions)
-    for expression, condition in zip(declared, told.conditions, strict=True):
+    assert len(declared) == len(statement.conditions)
+    for expression, condition in zip(declared, statement.conditions, strict=True):
         for axis, coordinate in condition.sides:
             point = np.array([0.3, 0.7])
             point[axis] = coordinate

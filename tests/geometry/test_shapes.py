@@ -119,13 +119,15 @@ def test_config_round_trip(shape):
     restored = keras.saving.deserialize_keras_object(saved)
     assert restored.coordinates == shape.coordinates
     np.testing.assert_array_equal(restored.centre, shape.centre)
-    for mine, its in zip(
+    for part, restored_part in zip(
         (shape.interior, *shape.boundary),
         (restored.interior, *restored.boundary),
         strict=True,
     ):
-        assert str(mine) == str(its)
-        np.testing.assert_array_equal(drawn(shape, mine, 32), drawn(restored, its, 32))
+        assert str(part) == str(restored_part)
+        np.testing.assert_array_equal(
+            drawn(shape, part, 32), drawn(restored, restored_part, 32)
+        )
 
 
 def test_the_grid_lies_inside(shape):

@@ -17,14 +17,14 @@ DOMAIN = kp.geometry.Box({X: (0, 2)}, time={T: (0, 1)})
 POINTS = np.random.default_rng(0).random((7, 2)) * [2, 1]
 
 
-def conducting(conditions=None, fields=(K, U), **how):
+def conducting(conditions=None, fields=(K, U), **options):
     initial = {"start": kp.Condition(U - X, on="initial")}
     return kp.Problem(
         DOMAIN,
         {"heat": sp.Eq(U.diff(T), (K * U.diff(X)).diff(X))},
         initial | (conditions or {}),
         fields=list(fields),
-        **how,
+        **options,
     )
 
 

@@ -57,13 +57,13 @@ def test_user_network_that_is_not_periodic_warns():
     hidden = [keras.layers.Dense(6, "tanh"), keras.layers.Dense(1)]
     with pytest.warns(UserWarning, match=r"periodic in x.*period 3 in x"):
         kp.PINNModel(advection(), keras.Sequential(hidden))
-    closed = keras.Sequential([kp.layers.Periodic([LENGTH, None]), *own_layers()])
+    closed = keras.Sequential([kp.layers.Periodic([LENGTH, None]), *user_layers()])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert jumps(kp.PINNModel(advection(), closed)) < 1e-4
 
 
-def own_layers():
+def user_layers():
     return keras.layers.Dense(6, "tanh"), keras.layers.Dense(1)
 
 

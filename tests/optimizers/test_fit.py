@@ -54,8 +54,8 @@ def values_of(model):
 
 def assert_same(one, other):
     assert len(one) == len(other)
-    for mine, theirs in zip(one, other, strict=True):
-        np.testing.assert_array_equal(mine, theirs)
+    for actual, expected in zip(one, other, strict=True):
+        np.testing.assert_array_equal(actual, expected)
 
 
 @pytest.mark.parametrize(
@@ -157,10 +157,10 @@ def test_a_saved_training_resumes(tmp_path):
     model.fit(**RUN, epochs=2)
     model.save(tmp_path / "model.keras")
     loaded = kp.load_model(tmp_path / "model.keras")
-    for mine, theirs in zip(
+    for actual, expected in zip(
         model.optimizer.variables, loaded.optimizer.variables, strict=True
     ):
-        np.testing.assert_array_equal(mine, theirs)
+        np.testing.assert_array_equal(actual, expected)
     before = model.fit(**RUN).history["loss"][0]
     after = loaded.fit(**RUN).history["loss"][0]
     assert after == pytest.approx(before, rel=1)

@@ -81,8 +81,8 @@ def test_rosenbrock(method, least_squares, rosenbrock, run):
 def test_eager_graph_and_xla_agree(method, least_squares, rosenbrock, run):
     start = np.linspace(-1.0, 1.5, 5)
     ends = [
-        run(method(), least_squares(rosenbrock), start, 12, jit_compile=how)
-        for how in (None, False, True)
+        run(method(), least_squares(rosenbrock), start, 12, jit_compile=jit_compile)
+        for jit_compile in (None, False, True)
     ]
     for parameters, state, logs in ends[1:]:
         np.testing.assert_allclose(parameters, ends[0][0], rtol=1e-7)

@@ -2,6 +2,6 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
+def separate_cache(tmp_path, monkeypatch):
     """Use a separate cache, so that each test computes its references."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -16,8 +16,8 @@ GRADIENT = U.diff(X) ** 2 + U.diff(Y) ** 2
 PUSH = kp.integral(3 * U, over={X: 2})
 
 
-def model_of(energy, fields=1, **how):
-    problem = kp.Problem(SQUARE, energy=energy, **how)
+def model_of(energy, fields=1, **options):
+    problem = kp.Problem(SQUARE, energy=energy, **options)
     network = kp.networks.MLP(units=5, depth=1, outputs=fields)
     keras.utils.set_random_seed(1)
     return kp.PINNModel(problem, network, seed=0).astype("float64")

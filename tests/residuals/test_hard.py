@@ -173,12 +173,12 @@ def test_fits_a_problem_with_hard_conditions_alone(optimizer):
     keras.utils.set_random_seed(0)
     model = kp.PINNModel(problem, kp.networks.MLP(12, 2), seed=0)
     steps = 600 if optimizer == "adam" else 60
-    how = (
+    method = (
         keras.optimizers.Adam(1e-2)
         if optimizer == "adam"
         else kp.optimizers.SSBroyden()
     )
-    model.compile(how)
+    model.compile(method)
     model.fit(batch_size=200, steps_per_epoch=steps, verbose=0)
     logs = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
     assert logs["u_relative_l2"] < (1e-2 if optimizer == "adam" else 2e-3)

@@ -14,23 +14,23 @@ CLAMP = kp.Condition(U, on={X: 0}, hard=True)
 EXACT = X - X**2 / 2
 
 
-def bar(conditions=None, stiffness=1, **how):
+def bar(conditions=None, stiffness=1, **options):
     """-u'' = 1, u(0) = 0, free at x = 1: the energy is -1/6."""
     return kp.Problem(
         BAR,
         energy=kp.integral(stiffness * U.diff(X) ** 2 / 2 - U),
         conditions={"clamp": CLAMP} if conditions is None else conditions,
         reference={U: EXACT},
-        **how,
+        **options,
     )
 
 
-def trained(problem, optimizer, steps, dtype="float64", units=8, **how):
+def trained(problem, optimizer, steps, dtype="float64", units=8, **options):
     keras.utils.set_random_seed(0)
     model = kp.PINNModel(problem, kp.networks.MLP(units, 1), seed=0).astype(dtype)
     model.compile(optimizer)
-    how = {"batch_size": 256, "verbose": 0, "epochs": 1} | how
-    history = model.fit(steps_per_epoch=steps, **how).history
+    options = {"batch_size": 256, "verbose": 0, "epochs": 1} | options
+    history = model.fit(steps_per_epoch=steps, **options).history
     return model, history
 
 
@@ -85,8 +85,8 @@ def test_a_soft_condition_is_a_penalty():
 def test_adam_and_ssbroyden_take_negative_losses():
     optimizer = keras.optimizers.Adam(1e-2)
     stop = keras.callbacks.EarlyStopping("loss", patience=2)
-    how = {"epochs": 3, "callbacks": [stop]}
-    model, history = trained(bar(), optimizer, 100, "float32", **how)
+    options = {"epochs": 3, "callbacks": [stop]}
+    model, history = trained(bar(), optimizer, 100, "float32", **options)
     assert history["loss"][-1] < history["loss"][0]
     assert error(model) < 0.1
     model = model.astype("float64")

@@ -16,12 +16,12 @@ ENDS = {"ends": kp.Condition(U, on="boundary", hard=True)}
 SLOPE = U.diff(X)
 
 
-def trained(problem, steps, units=10, depth=1, **how):
+def trained(problem, steps, units=10, depth=1, **options):
     keras.utils.set_random_seed(0)
     network = kp.networks.MLP(units, depth)
     model = kp.PINNModel(problem, network, seed=0).astype("float64")
     model.compile(kp.optimizers.GaussNewton())
-    model.fit(steps_per_epoch=steps, verbose=0, **({"batch_size": 512} | how))
+    model.fit(steps_per_epoch=steps, verbose=0, **({"batch_size": 512} | options))
     return model
 
 
@@ -168,13 +168,13 @@ def test_resume_is_bit_exact(optimizer, tmp_path):
         model.compile(kind(1e-2) if optimizer == "Adam" else kind.GaussNewton())
         return model
 
-    how = {"steps_per_epoch": 5, "batch_size": 128, "verbose": 0}
+    options = {"steps_per_epoch": 5, "batch_size": 128, "verbose": 0}
     uninterrupted = new()
-    uninterrupted.fit(epochs=2, **how)
+    uninterrupted.fit(epochs=2, **options)
     first = new()
-    first.fit(**how)
+    first.fit(**options)
     first.save(tmp_path / "half.keras")
     resumed = keras.saving.load_model(tmp_path / "half.keras")
-    resumed.fit(epochs=2, initial_epoch=1, **how)
+    resumed.fit(epochs=2, initial_epoch=1, **options)
     for expected, actual in zip(uninterrupted.weights, resumed.weights, strict=True):
         np.testing.assert_array_equal(expected.numpy(), actual.numpy())

@@ -264,9 +264,9 @@ def test_member_with_nan_weights_stops_alone():
 def test_several_members_stop():
     made = ensemble(breaking())
     made.coefficients["c"].assign([-1.0, 1.0, -2.0])
-    with pytest.warns(UserWarning, match="has stopped; the others continue") as told:
+    with pytest.warns(UserWarning, match="has stopped; the others continue") as caught:
         fit(made)
-    texts = [str(w.message) for w in told if "has stopped" in str(w.message)]
+    texts = [str(w.message) for w in caught if "has stopped" in str(w.message)]
     assert [text[:13] for text in texts] == ["Member 0 of 3", "Member 2 of 3"]
     assert made.stopped == [0, 2] and made.member_steps.tolist() == [0, 12, 0]
 

@@ -136,9 +136,9 @@ def test_resampling_keeps_tabulated_points(model):
     flat, parameters = flat_of(model)
     other = flat.fresh()
     for name in ("residual", "sides"):
-        mine, theirs = (np.array(f.batches[name].points) for f in (flat, other))
-        assert mine.shape == theirs.shape
-        assert not np.isin(theirs[:, 1], mine[:, 1]).any()
+        points, resampled = (np.array(f.batches[name].points) for f in (flat, other))
+        assert points.shape == resampled.shape
+        assert not np.isin(resampled[:, 1], points[:, 1]).any()
     np.testing.assert_array_equal(
         other.batches["data"].coordinates, flat.batches["data"].coordinates
     )

@@ -28,7 +28,7 @@ N = PLATE.normal
 
 
 @pytest.mark.parametrize(
-    ("expression", "how", "exact"),
+    ("expression", "arguments", "exact"),
     [
         (sp.Integer(1), {}, 4 - 0.04 * np.pi),
         (1, {"over": HOLE}, 0.4 * np.pi),
@@ -39,8 +39,8 @@ N = PLATE.normal
         (N[0] * X + N[1] * Y, {"over": "boundary"}, 2 * (4 - 0.04 * np.pi)),
     ],
 )
-def test_integrals_of_known_fields(model, expression, how, exact):
-    assert model.integrate(expression, **how) == pytest.approx(exact, rel=1e-4)
+def test_integrals_of_known_fields(model, expression, arguments, exact):
+    assert model.integrate(expression, **arguments) == pytest.approx(exact, rel=1e-4)
 
 
 def test_divergence_theorem(model):

@@ -11,13 +11,13 @@ X, Y, T = sp.symbols("x y t")
 U = sp.Function("u")(X, Y)
 
 
-def fitted(problem, steps=60, units=10, **how):
+def fitted(problem, steps=60, units=10, **options):
     keras.utils.set_random_seed(0)
     network = kp.networks.MLP(units, 2, outputs=len(problem.fields))
     model = kp.PINNModel(problem, network, seed=0)
     model.compile(kp.optimizers.SSBroyden())
-    how = {"batch_size": 100} | how
-    model.fit(steps_per_epoch=steps, verbose=0, **how)
+    options = {"batch_size": 100} | options
+    model.fit(steps_per_epoch=steps, verbose=0, **options)
     return model
 
 

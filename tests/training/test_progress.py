@@ -140,18 +140,18 @@ def test_html_of_a_domain_in_the_plane(is_time):
 
 
 @pytest.mark.parametrize(
-    ("thing", "latex"),
+    ("declaration", "latex"),
     [
         (kp.Condition(u - 1, on={x: 0}), r"&= 0 \quad \text{on x = 0}"),
         (kp.Data(np.zeros((3, 1)), {u: np.ones(3)}), r"\text{measured at 3 points}"),
     ],
 )
-def test_html_of_a_model(thing, latex):
-    assert latex in thing._repr_latex_()
+def test_latex_of_declarations(declaration, latex):
+    assert latex in declaration._repr_latex_()
 
 
 @pytest.mark.parametrize(
-    ("thing", "pieces"),
+    ("described", "pieces"),
     [
         (kp.Condition(u - 1, on={x: 0}), ["Condition", "u - 1", "x: 0"]),
         (kp.Data(np.zeros((3, 1)), {u: np.ones(3)}), ["Data", "u", "3 points"]),
@@ -166,6 +166,6 @@ def test_html_of_a_model(thing, latex):
         (kp.problems.poisson(1), ["Problem in", "boundary"]),
     ],
 )
-def test_repr_of_a_model(thing, pieces):
+def test_repr_of_public_objects(described, pieces):
     for piece in pieces:
-        assert piece in repr(thing)
+        assert piece in repr(described)

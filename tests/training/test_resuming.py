@@ -33,8 +33,8 @@ def numbers(model):
 def check_alike(one, other, x=None, **run):
     for model in (one, other):
         model.fit(x, **RUN | {"steps_per_epoch": 3} | run)
-    for mine, theirs in zip(numbers(one), numbers(other), strict=True):
-        np.testing.assert_array_equal(mine, theirs)
+    for actual, expected in zip(numbers(one), numbers(other), strict=True):
+        np.testing.assert_array_equal(actual, expected)
 
 
 @pytest.mark.slow

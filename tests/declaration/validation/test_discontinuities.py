@@ -121,10 +121,10 @@ def test_lost_jump_is_located_and_the_remedies_do_not_warn():
     k, line = step(1, 10), kp.geometry.Box({X: (0, 1)})
     u, q, w = (sp.Function(name)(X) for name in "uqw")
     ends = {"ends": kp.Condition(sp.Eq(u, X), on="boundary")}
-    with pytest.warns(UserWarning, match=r"'heat'.*x = 0.5\..*u' = q / k") as told:
+    with pytest.warns(UserWarning, match=r"'heat'.*x = 0.5\..*u' = q / k") as caught:
         problem = kp.Problem(line, {"heat": (k * u.diff(X)).diff(X)}, ends)
-    assert str(told[0].message) == problem.unreliable
-    assert told[0].filename == __file__
+    assert str(caught[0].message) == problem.unreliable
+    assert caught[0].filename == __file__
     cures = [
         [sp.Eq(u.diff(X), q / k), q.diff(X)],
         [u.diff(X, 2) - 1 / k],

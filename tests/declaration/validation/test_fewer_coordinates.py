@@ -23,8 +23,7 @@ HEATED = W.diff(T) - W.diff(X, 2) - W.diff(Y, 2) - Q - P * X
 CENTRE = {X: sp.Rational(1, 2), Y: sp.Rational(1, 2)}
 ON_SOIL = [S.diff(X, 2) + V.diff(Y) + 1, V - S]
 
-# Domain, equations, conditions by name, and those that may be left out: others make
-# sure of the same.
+# Domain, equations, conditions by name, and names of redundant conditions.
 PROBLEMS = {
     "absorbed mass": (
         ROD,
@@ -159,7 +158,7 @@ DROPPED = [
 ]
 
 
-def says(name, left_out=None):
+def warned(name, left_out=None):
     domain, equations, conditions, _ = PROBLEMS[name]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -178,18 +177,18 @@ def says(name, left_out=None):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_well_posed_problems_do_not_warn(name):
-    assert says(name) == ""
+    assert warned(name) == ""
 
 
 @pytest.mark.parametrize(("name", "left_out"), DROPPED)
 def test_a_missing_condition_warns(name, left_out):
-    message = says(name, left_out)
+    message = warned(name, left_out)
     assert "missing" in message or "open" in message
 
 
 def test_a_face_without_a_condition_is_named():
-    assert "missing on x = 1" in says("lumped mass", "mass")
-    assert "equations of M are of order 1 in t" in says("absorbed mass", "M(0)")
+    assert "missing on x = 1" in warned("lumped mass", "mass")
+    assert "equations of M are of order 1 in t" in warned("absorbed mass", "M(0)")
 
 
 @pytest.mark.parametrize("is_measured", [True, False])

@@ -20,15 +20,15 @@ HEAT = U.diff(T) - U.diff(X, 2) - U.diff(Y, 2)
 PENDULUM = A.diff(T, 2) + sp.sin(A)
 
 
-def on(moment, *equations, **how):
-    return kp.Condition(list(equations), on=moment, **how)
+def on(moment, *equations, **options):
+    return kp.Condition(list(equations), on=moment, **options)
 
 
-def start(*equations, **how):
-    return on("initial", *equations, **how)
+def start(*equations, **options):
+    return on("initial", *equations, **options)
 
 
-def warning_text(domain, equations, *conditions):
+def warned(domain, equations, *conditions):
     equations = equations if isinstance(equations, list) else [equations]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -87,7 +87,7 @@ def chain():
     ],
 )
 def test_a_missing_initial_condition_warns(domain, equations, conditions, order):
-    text = warning_text(domain, equations, *conditions)
+    text = warned(domain, equations, *conditions)
     assert f"order {order} in t" in text and '"initial"' in text
 
 
@@ -116,7 +116,7 @@ def test_a_missing_initial_condition_warns(domain, equations, conditions, order)
     ],
 )
 def test_sufficient_initial_conditions_do_not_warn(domain, equations, conditions):
-    assert warning_text(domain, equations, *conditions) == ""
+    assert warned(domain, equations, *conditions) == ""
 
 
 @pytest.mark.parametrize(
@@ -128,6 +128,6 @@ def test_sufficient_initial_conditions_do_not_warn(domain, equations, conditions
     ],
 )
 def test_the_missing_initial_value_is_named(domain, equations, conditions, wanted):
-    assert f"keraspinn.Condition({wanted}, on=" in warning_text(
+    assert f"keraspinn.Condition({wanted}, on=" in warned(
         domain, equations, *conditions
     )

@@ -48,7 +48,7 @@ OUTER = kp.Condition(U, on=SQUARE)
 JOINED = U - U.subs(X, -1), U.diff(X) - U.diff(X).subs(X, -1)
 
 
-def says(domain, equations, *conditions):
+def warned(domain, equations, *conditions):
     """Return the warnings on parts without a condition."""
     if not isinstance(equations, dict):
         equations = {"e": equations}
@@ -82,7 +82,7 @@ def says(domain, equations, *conditions):
     ],
 )
 def test_a_part_without_a_condition_is_named(domain, equations, conditions, where):
-    text = says(domain, equations, *conditions)
+    text = warned(domain, equations, *conditions)
     assert where in text and text.count("(at ") == 1
 
 
@@ -129,15 +129,15 @@ def test_a_part_without_a_condition_is_named(domain, equations, conditions, wher
     ],
 )
 def test_well_posed_problems_do_not_warn(domain, equations, conditions):
-    assert says(domain, equations, *conditions) == ""
+    assert warned(domain, equations, *conditions) == ""
 
 
 def test_coefficients_in_any_units_are_counted():
     stiff = {name: 2.1e11 * equation for name, equation in ELASTIC.items()}
     clamp = kp.Condition([U, V], on=SQUARE)
-    assert "circle" in says(SQUARE - HOLE, stiff, clamp)
+    assert "circle" in warned(SQUARE - HOLE, stiff, clamp)
     weak = 1e-14 * laplace(U) - U.diff(X)
-    assert "circle" in says(DISK - HOLE, weak, GIVEN)
+    assert "circle" in warned(DISK - HOLE, weak, GIVEN)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_coefficients_in_any_units_are_counted():
     ],
 )
 def test_conditions_elsewhere_do_not_replace_those_on_a_hole(more):
-    assert "circle" in says(SQUARE - HOLE, laplace(U) - U**3, OUTER, more)
+    assert "circle" in warned(SQUARE - HOLE, laplace(U) - U**3, OUTER, more)
 
 
 @pytest.mark.parametrize(
@@ -158,39 +158,39 @@ def test_conditions_elsewhere_do_not_replace_those_on_a_hole(more):
 )
 def test_a_nonlinear_coefficient_counts(conductivity):
     heat = (conductivity * U.diff(X)).diff(X) + (conductivity * U.diff(Y)).diff(Y)
-    assert "y = 1" in says(SQUARE, heat, SIDES)
+    assert "y = 1" in warned(SQUARE, heat, SIDES)
 
 
 def test_a_shifted_field_counts_for_the_opposite_side():
     joined = [U - U.subs(X, X - 2), U.diff(X) - U.diff(X).subs(X, X - 2)]
     joined = kp.Condition(joined, on={X: 1})
-    assert says(SQUARE, laplace(U), ENDS, joined) == ""
-    assert "circle" in says(SQUARE - HOLE, laplace(U), ENDS, joined)
+    assert warned(SQUARE, laplace(U), ENDS, joined) == ""
+    assert "circle" in warned(SQUARE - HOLE, laplace(U), ENDS, joined)
 
 
 def test_insulation_advice_is_for_diffusive_fields():
-    assert "normal_derivative(w, " in says(
+    assert "normal_derivative(w, " in warned(
         (SQUARE - HOLE) * TIME,
         W.diff(T) - laplace(W),
         kp.Condition(W, on=SQUARE),
         AT_FIRST,
     )
-    bent = says(RAY, F.diff(R, 4) - 1, kp.Condition([F, F.diff(R)], on={R: 0}))
+    bent = warned(RAY, F.diff(R, 4) - 1, kp.Condition([F, F.diff(R)], on={R: 0}))
     assert "normal_derivative" not in bent and "elsewhere" in bent
     half = kp.Condition(U, on={Y: 1}, where=X < 0)
-    assert "50% of y = 1" in says(SQUARE, laplace(U), SIDES, half)
+    assert "50% of y = 1" in warned(SQUARE, laplace(U), SIDES, half)
 
 
 def test_the_message_names_three_parts_at_most():
     holes = SQUARE
     for k in range(4):
         holes = holes - G.Disk((-0.6 + 0.4 * k, 0), radius=0.1)
-    text = says(holes, laplace(U), kp.Condition(U, on=SQUARE))
+    text = warned(holes, laplace(U), kp.Condition(U, on=SQUARE))
     assert text.count("circle") == 3 and "1 more" in text
 
 
 def test_the_message_locates_the_part():
-    text = says(DISK - HOLE, laplace(U), GIVEN)
+    text = warned(DISK - HOLE, laplace(U), GIVEN)
     x, y = (
         float(number) for number in re.search(r"x = (.+), y = (.+)\):", text).groups()
     )

@@ -219,9 +219,9 @@ def test_a_pole_warns_with_its_factor():
     gauge = {"gauge": kp.Condition(kp.integral(u * sp.sin(X)))}
     with pytest.warns(
         UserWarning, match=r"unbounded at x = .*\(sin\(x\)\*\*2\)"
-    ) as told:
+    ) as caught:
         declared = kp.Problem(sphere, {"e": sp.Eq(laplacian, u)}, gauge)
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
     assert declared.unreliable == ""  # the verdict measures its effect
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -254,10 +254,10 @@ def test_a_pole_of_higher_order_warns_and_the_advice_works(pole, at):
     u = sp.Function("u")(X)
     bar, ends = kp.geometry.Box({X: (0, 1)}), {"ends": kp.Condition(u, on="boundary")}
     equation = u.diff(X, 2) + pole * u - 1
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         kp.Problem(bar, {"e": equation}, ends)
-    (message,) = [str(warning.message) for warning in told]
+    (message,) = [str(warning.message) for warning in caught]
     position, factor = re.match(
         r".*unbounded at x = (\S+),.*by (.*)\.$", message
     ).groups()

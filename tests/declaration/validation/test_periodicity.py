@@ -14,7 +14,7 @@ RING = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}, periodic=[X])
 HEAT = U.diff(T) - U.diff(X, 2)
 
 
-def says(equation, initial, domain=RING):
+def warned(equation, initial, domain=RING):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         kp.Problem(
@@ -35,7 +35,7 @@ def says(equation, initial, domain=RING):
     ],
 )
 def test_functions_that_are_not_periodic_warn(equation, initial, where):
-    message = says(equation, initial)
+    message = warned(equation, initial)
     assert where in message and "periodic=[x]" in message and "period 1" in message
 
 
@@ -52,11 +52,11 @@ def test_functions_that_are_not_periodic_warn(equation, initial, where):
     ],
 )
 def test_periodic_functions_do_not_warn(equation, initial):
-    assert says(equation, initial) == ""
+    assert warned(equation, initial) == ""
 
 
 def test_advice_on_nonperiodic_functions_works():
-    assert says(HEAT - sp.sin(2 * sp.pi * X) * T, 1) == ""
+    assert warned(HEAT - sp.sin(2 * sp.pi * X) * T, 1) == ""
     rod = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -82,7 +82,7 @@ def test_functions_of_other_coordinates_may_be_nonperiodic():
         )
 
 
-def says_of_data(points, values, domain=RING):
+def warned_of_data(points, values, domain=RING):
     conditions = {
         "initial": kp.Condition(U, on="initial"),
         "sensors": kp.Data(points, {U: values}),
@@ -100,9 +100,9 @@ GRID = GRID.reshape(-1, 2)
 
 @pytest.mark.parametrize("points", [POINTS, GRID])
 def test_data_that_are_not_periodic_warn_and_the_advice_works(points):
-    assert "periodic=[x]" in says_of_data(points, points[:, 0])
+    assert "periodic=[x]" in warned_of_data(points, points[:, 0])
     rod = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
-    assert says_of_data(points, points[:, 0], rod) == ""
+    assert warned_of_data(points, points[:, 0], rod) == ""
 
 
 @pytest.mark.parametrize("points", [POINTS, POINTS[:10], GRID, GRID[:1]])
@@ -110,5 +110,5 @@ def test_data_that_are_not_periodic_warn_and_the_advice_works(points):
 def test_periodic_data_do_not_warn(points, noise):
     wave = np.sin(2 * np.pi * (points[:, 0] - points[:, 1]))
     noise *= np.random.default_rng(1).standard_normal(len(points))
-    assert says_of_data(points, wave + noise) == ""
-    assert says_of_data(points, np.sign(wave) + noise) == ""
+    assert warned_of_data(points, wave + noise) == ""
+    assert warned_of_data(points, np.sign(wave) + noise) == ""

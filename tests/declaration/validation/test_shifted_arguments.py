@@ -17,10 +17,10 @@ BOX = kp.geometry.Box({X: (0, 2), Y: (0, 1)})
 EXACT = sp.exp(X / 2) * sp.cos(Y) + X**2
 
 
-def problem(*equations, on=None, domain=BOX, **how):
+def problem(*equations, on=None, domain=BOX, **options):
     condition = kp.Condition(list(equations), on=on or {X: 2})
     return kp.Problem(
-        domain, {"e": U.diff(X, 2) + U.diff(Y, 2)}, {"c": condition}, **how
+        domain, {"e": U.diff(X, 2) + U.diff(Y, 2)}, {"c": condition}, **options
     )
 
 

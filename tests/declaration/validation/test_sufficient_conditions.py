@@ -22,12 +22,12 @@ CLAMP = (LEFT, U, U.diff(X))
 MEAN = sp.Integral(U.subs(X, R), (R, 0, 1)) - 1 - T
 
 
-def says(equation, *conditions, duration=1.0):
+def warned(equation, *conditions, duration=1.0):
     """Return the warnings of a declaration on 0 < x < 1."""
     domain = kp.geometry.Box({X: (0, 1)}, time={T: (0, duration)})
     if equation.has(Y):
         domain = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         kp.Problem(
             domain,
@@ -37,7 +37,7 @@ def says(equation, *conditions, duration=1.0):
                 for k, (on, *e) in enumerate(conditions)
             },
         )
-    return " ".join(str(warning.message) for warning in told)
+    return " ".join(str(warning.message) for warning in caught)
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,13 @@ def says(equation, *conditions, duration=1.0):
     ],
 )
 def test_cauchy_data_and_data_on_characteristics_suffice(equation, conditions):
-    assert says(equation, *conditions) == ""
+    assert warned(equation, *conditions) == ""
 
 
 def test_cauchy_data_on_a_side_do_not_determine_a_wave():
-    assert "missing" in says(WAVE, (LEFT, U - T, U.diff(X) - 1))
+    assert "missing" in warned(WAVE, (LEFT, U - T, U.diff(X) - 1))
     start = "initial", U - X
-    assert "missing" in says(WAVE, (LEFT, U - T, U.diff(X) - 1), start)
+    assert "missing" in warned(WAVE, (LEFT, U - T, U.diff(X) - 1), start)
 
 
 @pytest.mark.parametrize("duration", [1.0, 1e-2, 1e-4])
@@ -76,14 +76,14 @@ def test_cauchy_data_on_a_side_do_not_determine_a_wave():
     ],
 )
 def test_a_mass_on_an_end_needs_its_conditions(duration, equation, conditions, missing):
-    assert "missing" in says(equation, *conditions, duration=duration)
+    assert "missing" in warned(equation, *conditions, duration=duration)
     more = (RIGHT, U - M) if missing is None else ("initial", *missing)
-    assert says(equation, *conditions, more, duration=duration) == ""
+    assert warned(equation, *conditions, more, duration=duration) == ""
 
 
 def test_a_mass_that_moves_with_an_end_needs_no_further_conditions():
     tip = (RIGHT, U - M, M.diff(T, 2) + U.diff(X))
-    assert says(WAVE, (LEFT, U), tip, STILL) == ""
+    assert warned(WAVE, (LEFT, U), tip, STILL) == ""
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_a_mass_that_moves_with_an_end_needs_no_further_conditions():
 def test_an_unknown_source_or_flux_needs_a_further_condition(
     equation, conditions, more
 ):
-    assert "underdetermined" in says(equation, *conditions)
-    assert says(equation, *conditions, more) == ""
+    assert "underdetermined" in warned(equation, *conditions)
+    assert warned(equation, *conditions, more) == ""
 
 
 @pytest.mark.parametrize("name", ["N", "Ma", "M_a"])
@@ -117,5 +117,5 @@ def test_two_coupled_masses_need_an_initial_value_each(name):
     )
     film = (RIGHT, U.diff(X) - M + U, *coupled)
     without_initial_masses = [(LEFT, U), ("initial", U - X), film]
-    assert says(HEAT, *without_initial_masses, ("initial", M, second_mass - 1)) == ""
-    assert f"{name} - ..." in says(HEAT, *without_initial_masses, ("initial", M))
+    assert warned(HEAT, *without_initial_masses, ("initial", M, second_mass - 1)) == ""
+    assert f"{name} - ..." in warned(HEAT, *without_initial_masses, ("initial", M))

@@ -13,12 +13,12 @@ AXIS = np.linspace(0, 1, 6)
 K = kp.Tabulated(AXIS, 1 + AXIS, name="k")
 
 
-def problem(equation, condition=None, end=1, **how):
+def problem(equation, condition=None, end=1, **options):
     return kp.Problem(
         kp.geometry.Box({X: (0, end), Y: (0, 1)}),
         {"e": equation},
         {"c": condition or kp.Condition(U, on={X: 0})},
-        **how,
+        **options,
     )
 
 

@@ -21,7 +21,7 @@ REST = kp.Condition(U.diff(T), on="initial")
 CLAMP = kp.Condition([W, W.diff(X)], on={X: 0})
 
 
-def says(domain, equation, *conditions):
+def warned(domain, equation, *conditions):
     """Return the warnings of a declaration."""
     conditions = {f"c{k}": condition for k, condition in enumerate(conditions)}
     with warnings.catch_warnings(record=True) as caught:
@@ -45,7 +45,7 @@ def says(domain, equation, *conditions):
     ],
 )
 def test_underdetermined_problems_warn(domain, equation, conditions):
-    assert "missing" in says(domain, equation, *conditions)
+    assert "missing" in warned(domain, equation, *conditions)
 
 
 @pytest.mark.parametrize(
@@ -69,19 +69,19 @@ def test_underdetermined_problems_warn(domain, equation, conditions):
     ],
 )
 def test_well_posed_problems_do_not_warn(domain, equation, conditions):
-    assert says(domain, equation, *conditions) == ""
+    assert warned(domain, equation, *conditions) == ""
 
 
 @pytest.mark.parametrize("end", [10, 20, 40])
 def test_growing_solutions_are_determined_by_initial_conditions(end):
     u = sp.Function("u")(T)
     time = kp.geometry.Box(time={T: (0, end)})
-    assert says(time, u.diff(T) - u, kp.Condition(u - 1, on="initial")) == ""
+    assert warned(time, u.diff(T) - u, kp.Condition(u - 1, on="initial")) == ""
     still = kp.Condition([u - 1, u.diff(T) + 1], on="initial")
-    assert says(time, u.diff(T, 2) - u, still) == ""
+    assert warned(time, u.diff(T, 2) - u, still) == ""
     if end < 40:  # polynomials do not resolve the growth to later times
         only = kp.Condition(u - 1, on="initial")
-        assert "missing" in says(time, u.diff(T, 2) - u, only)
+        assert "missing" in warned(time, u.diff(T, 2) - u, only)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_growing_solutions_are_determined_by_initial_conditions(end):
 )
 def test_periodic_problems_without_conditions(equation, message):
     ring = kp.geometry.Box({X: (0, 2 * sp.pi)}, periodic=[X])
-    text = says(ring, equation)
+    text = warned(ring, equation)
     assert message in text and bool(message) == bool(text)
 
 
@@ -165,13 +165,13 @@ ENDS = kp.Condition(W, on="boundary")
 
 
 def test_undetermined_parameter_warns():
-    assert "solution for any value of q. Add Data" in says(BAR, UNKNOWN_SOURCE, ENDS)
+    assert "solution for any value of q. Add Data" in warned(BAR, UNKNOWN_SOURCE, ENDS)
 
 
 def test_undetermined_parameter_of_a_rate_equation_warns():
     c = sp.Function("c")(T)
     time, start = kp.geometry.Box(time={T: (0, 5)}), kp.Condition(c - 1, on="initial")
-    text = says(time, c.diff(T) + Q * c**2, start)
+    text = warned(time, c.diff(T) + Q * c**2, start)
     assert "solution for any value of q. Add Data" in text
     assert "initial condition is missing" not in text
 
@@ -187,7 +187,7 @@ def test_undetermined_parameter_of_a_rate_equation_warns():
     ],
 )
 def test_a_parameter_that_a_condition_determines_does_not_warn(condition):
-    assert not says(BAR, UNKNOWN_SOURCE, ENDS, condition)
+    assert not warned(BAR, UNKNOWN_SOURCE, ENDS, condition)
 
 
 @pytest.mark.parametrize("initial", [0.9, 1.0, 5.0])
@@ -198,7 +198,7 @@ def test_eigenvalue_of_a_clamped_and_free_beam_does_not_warn(initial, height):
     beam = W.diff(X, 4) - 10 * eigenvalue * W
     root = kp.Condition([W, W.diff(X)], on={X: 0})
     free = [sp.Eq(W, height), W.diff(X, 2), W.diff(X, 3)]
-    assert not says(bar, beam, root, kp.Condition(free, on={X: 1}))
+    assert not warned(bar, beam, root, kp.Condition(free, on={X: 1}))
 
 
 def test_eigenvalue_of_a_beam_under_a_force_warns():
@@ -207,4 +207,4 @@ def test_eigenvalue_of_a_beam_under_a_force_warns():
     beam = W.diff(X, 4) - 10 * eigenvalue * W
     root = kp.Condition([W, W.diff(X)], on={X: 0})
     force = kp.Condition([W.diff(X, 2), sp.Eq(W.diff(X, 3), 1)], on={X: 1})
-    assert "solution for any value of eigenvalue" in says(bar, beam, root, force)
+    assert "solution for any value of eigenvalue" in warned(bar, beam, root, force)

@@ -138,7 +138,7 @@ def test_operations_that_mix_points_have_no_rule(name):
         propagate(model_of(build), series())
 
 
-def test_axes_in_front_have_no_rule():
+def test_operations_on_leading_axes_have_no_rule():
     """Use the other engine, as `x[:, 0]` differs there."""
     several = Taylor.of_points(ops.stack([points()] * 3), IndexSet(INDICES))
     with pytest.raises(MissingRule, match="other parts than features"):

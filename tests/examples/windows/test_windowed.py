@@ -19,15 +19,15 @@ U, V = (sp.Function(name)(X, Y) for name in "uv")
 LOWER, UPPER = np.array([1.0, -2.0]), np.array([4.0, 0.0])
 POINTS = LOWER + np.random.default_rng(0).random((40, 2)) * (UPPER - LOWER)
 INNER = {
-    "MLP": lambda **how: MLP(5, 2, **how),
-    "ModifiedMLP": lambda **how: ModifiedMLP(5, 2, **how),
-    "SIREN": lambda **how: SIREN(5, 2, frequency=2.0, **how),
-    "PirateNet": lambda **how: PirateNet(4, 1, **how),
+    "MLP": lambda **options: MLP(5, 2, **options),
+    "ModifiedMLP": lambda **options: ModifiedMLP(5, 2, **options),
+    "SIREN": lambda **options: SIREN(5, 2, frequency=2.0, **options),
+    "PirateNet": lambda **options: PirateNet(4, 1, **options),
 }
 
 
-def problem(scales=None, **how):
-    box = kp.geometry.Box({X: (1, 4), Y: (-2, 0)}, **how)
+def problem(scales=None, **options):
+    box = kp.geometry.Box({X: (1, 4), Y: (-2, 0)}, **options)
     equations = {"u": U.diff(X, 2) + U.diff(Y, 2) - 1, "v": V.diff(Y, 2) - U}
     conditions = {"edge": kp.Condition([U, V], on="boundary")}
     return kp.Problem(box, equations, conditions, scales=scales)
@@ -46,8 +46,8 @@ def single(splits):
     return network(splits, dtype="float32")
 
 
-def built(scales=None, **how):
-    made = network(**how)
+def built(scales=None, **options):
+    made = network(**options)
     made.adapt(problem(scales))
     made.build((None, 2))
     return made
