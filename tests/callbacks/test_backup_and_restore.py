@@ -189,7 +189,7 @@ def test_kept_backup_returns_the_trained_model(folder, undisturbed):
     assert history.epoch == [0, 1, 2, 3] and history.history == undisturbed[1]
 
 
-def test_deletes_only_its_files(folder):
+def test_backup_deletes_only_its_files(folder):
     folder.mkdir()
     (folder / "mine.txt").write_text("mine")
     fit(compiled(), backup(folder), epochs=1)

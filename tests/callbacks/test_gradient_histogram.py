@@ -35,7 +35,7 @@ def test_training_is_not_disturbed(jit_compile):
 
 
 @pytest.mark.slow
-def test_measures_at_the_first_end_of_an_epoch_after_it_is_due():
+def test_gradients_are_measured_at_the_end_of_the_epoch_when_due():
     model = compiled()
     for period, expected in [(1, [10, 20, 30, 40]), (15, [50, 60, 80]), (1000, [])]:
         gradients = kp.callbacks.GradientHistogram(every=period, batch_size=8)

@@ -127,7 +127,7 @@ def test_rejects_another_training(folder, other):
     assert sorted(path.name for path in folder.rglob("*")) == before
 
 
-def test_error_advises_how_to_start_again(folder):
+def test_error_advises_how_to_restart(folder):
     with pytest.raises(ValueError, match="delete .*backup, or give .* another direct"):
         train(folder, seed=1)
 

@@ -65,7 +65,7 @@ def test_model_is_saved_atomically(tmp_path, model, monkeypatch, name):
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
-def test_save_does_not_overwrite_unless_told(tmp_path, model, monkeypatch):
+def test_save_without_overwrite_keeps_the_file(tmp_path, model, monkeypatch):
     path = tmp_path / "model.keras"
     path.write_text("mine")
     monkeypatch.setattr("builtins.input", lambda *_: "n")

@@ -254,7 +254,7 @@ def test_keras_seeds_the_default_initialisation():
     np.testing.assert_array_equal(*results)
 
 
-def test_functions_and_constants_initialise_too():
+def test_initializers_may_be_functions_or_constants():
     model = MLP(
         4,
         2,

@@ -70,7 +70,7 @@ def test_nonfinite_loss_stops_before_the_step_and_names_points(options):
     assert_same(state(model), state(exact))
 
 
-def test_points_of_a_nonfinite_loss_are_found_pass_by_pass(monkeypatch):
+def test_points_of_a_nonfinite_loss_are_located_pass_by_pass(monkeypatch):
     model = compiled(problem(initial=-1.0), max_points_per_pass=2)
     sizes, residuals = [], type(model._objective).residuals
 

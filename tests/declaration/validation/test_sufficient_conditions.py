@@ -60,7 +60,7 @@ def test_cauchy_data_and_data_on_characteristics_suffice(equation, conditions):
     assert warned(equation, *conditions) == ""
 
 
-def test_cauchy_data_on_a_side_do_not_determine_a_wave():
+def test_underdetermined_wave_with_cauchy_data_on_a_side_warns():
     assert "missing" in warned(WAVE, (LEFT, U - T, U.diff(X) - 1))
     start = "initial", U - X
     assert "missing" in warned(WAVE, (LEFT, U - T, U.diff(X) - 1), start)
@@ -75,7 +75,9 @@ def test_cauchy_data_on_a_side_do_not_determine_a_wave():
         (BEAM, [CLAMP, ON_BEAM, STILL, ("initial", M - 1, M.diff(T))], None),
     ],
 )
-def test_a_mass_on_an_end_needs_its_conditions(duration, equation, conditions, missing):
+def test_mass_on_an_end_needs_its_initial_and_boundary_conditions(
+    duration, equation, conditions, missing
+):
     assert "missing" in warned(equation, *conditions, duration=duration)
     more = (RIGHT, U - M) if missing is None else ("initial", *missing)
     assert warned(equation, *conditions, more, duration=duration) == ""

@@ -44,7 +44,7 @@ def warned(domain, equation, *conditions):
         (ROD, WAVE + U**3, [WALLS, START]),
     ],
 )
-def test_underdetermined_problems_warn(domain, equation, conditions):
+def test_ill_posed_underdetermined_problems_warn(domain, equation, conditions):
     assert "missing" in warned(domain, equation, *conditions)
 
 

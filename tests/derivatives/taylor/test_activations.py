@@ -84,7 +84,7 @@ def test_activations_of_any_order_in_any_dtype(name, order, dtype):
     ["tanh", "sigmoid", "softplus", "softsign", "swish", "silu", "gelu"]
     + ["exponential", "relu"],
 )
-def test_activations_are_known_by_the_names_keras_gives_them(name):
+def test_activations_are_known_by_their_names_in_keras(name):
     function = keras.activations.get(name)
     reloaded = keras.activations.get(keras.activations.serialize(function))
     assert coefficients_of(function) is coefficients_of(reloaded) is not None

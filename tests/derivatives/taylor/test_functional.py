@@ -237,7 +237,7 @@ def test_a_subclass_of_a_functional_model_needs_a_rule():
     assert_exact(model)
 
 
-def test_a_replay_leaves_the_model_as_it_was():
+def test_replay_does_not_change_the_model():
     x = entry()
     hidden = dense()
     model = keras.Model(x, dense(1, None)(hidden(x)))
