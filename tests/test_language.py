@@ -1,11 +1,10 @@
 """Tests of the language of docstrings, comments, names and documentation."""
 
 import ast
+import functools
 import re
 import runpy
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 MEASURE = runpy.run_path(str(ROOT / ".ci" / "measure.py"))
@@ -24,10 +23,18 @@ WORDS_TO_AVOID = {
 PLACES = ("sampling", "training", "samplers", "rules")
 
 
-def cases(*folders, suffix="py"):
+@functools.cache
+def parse(path):
+    """Return the source of a module, its syntax tree and its docstrings."""
+    source = path.read_text("utf-8")
+    tree = ast.parse(source)
+    return source, tree, MEASURE["docstrings"](tree)
+
+
+def files(*folders, suffix="py"):
+    """Return the files of folders by their relative paths."""
     paths = [p for f in folders for p in sorted((ROOT / f).rglob(f"*.{suffix}"))]
-    named = {str(path.relative_to(ROOT)): path for path in paths}
-    return [pytest.param(path, id=name) for name, path in named.items()]
+    return {path.relative_to(ROOT).as_posix(): path for path in paths}
 
 
 def abstract_names(path):
@@ -45,12 +52,11 @@ def bound_names(tree):
             yield node.arg, node.lineno
 
 
-@pytest.mark.parametrize("path", cases("keraspinn", "tests", "examples"))
-def test_summaries_begin_with_a_verb_or_a_noun(path):
-    docstrings = MEASURE["docstrings"](ast.parse(path.read_text("utf-8")))
+def test_summaries_begin_with_a_verb_or_a_noun():
     weak = [
-        f"line {node.lineno}: {text.splitlines()[0]}"
-        for node, text in docstrings.items()
+        f"{name}:{node.lineno}: {text.splitlines()[0]}"
+        for name, path in files("keraspinn", "tests", "examples").items()
+        for node, text in parse(path)[2].items()
         if MEASURE["WEAK_OPENINGS"].match(text)
     ]
     assert not weak, (
@@ -59,20 +65,21 @@ def test_summaries_begin_with_a_verb_or_a_noun(path):
     )
 
 
-@pytest.mark.parametrize("path", cases("keraspinn", "examples"))
-def test_variables_have_telling_names(path):
+def test_variables_have_telling_names():
     abstract = [
-        f"line {line}: {name}"
-        for name, line in bound_names(ast.parse(path.read_text("utf-8")))
-        if name in abstract_names(path)
+        f"{name}:{line}: {variable}"
+        for name, path in files("keraspinn", "examples").items()
+        for variable, line in bound_names(parse(path)[1])
+        if variable in abstract_names(path)
     ]
     assert not abstract, "name the variable after its content, such as `columns`"
 
 
-@pytest.mark.parametrize("path", [ROOT / "README.md", *cases("docs", suffix="md")])
-def test_documents_avoid_private_dialect(path):
+def test_documents_avoid_private_dialect():
+    documents = {"README.md": ROOT / "README.md", **files("docs", suffix="md")}
     avoided = [
-        f"line {number}: {match[0]!r}, write {instead}"
+        f"{name}:{number}: {match[0]!r}, write {instead}"
+        for name, path in documents.items()
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
         for pattern, instead in WORDS_TO_AVOID.items()
         for match in re.finditer(pattern, line)
@@ -80,11 +87,12 @@ def test_documents_avoid_private_dialect(path):
     assert not avoided
 
 
-@pytest.mark.parametrize("path", cases("keraspinn", "tests", "examples"))
-def test_what_is_rare(path):
-    source = path.read_text("utf-8")
-    texts = [*MEASURE["docstrings"](ast.parse(source)).values()]
-    texts = " ".join([*texts, *MEASURE["comments"](source)]).lower()
-    words = re.findall(r"[a-z']+", texts)
-    allowed = max(1, len(words) * WHATS / 1000)
-    assert words.count("what") <= allowed, 'write the noun that "what" stands for'
+def test_the_word_what_is_rare():
+    frequent = []
+    for name, path in files("keraspinn", "tests", "examples").items():
+        source, _, docstrings = parse(path)
+        texts = " ".join([*docstrings.values(), *MEASURE["comments"](source)]).lower()
+        words = re.findall(r"[a-z']+", texts)
+        if words.count("what") > max(1, len(words) * WHATS / 1000):
+            frequent.append(name)
+    assert not frequent, 'write the noun that "what" stands for'
