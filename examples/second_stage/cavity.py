@@ -13,6 +13,7 @@ from examples.second_stage.cavity_flow import (
     X,
     Y,
     corner_parts,
+    parabolic_lid,
     regularised_lid,
     solve,
 )
@@ -64,9 +65,18 @@ def cavity_split(formulation="streamfunction-pressure", corner_width=0.05):
 
 def cavity_regularised(formulation="streamfunction-pressure"):
     """Declare the flow below a lid of speed 16 x² (1 − x)²."""
+    return cavity_below(regularised_lid(), formulation)
+
+
+def cavity_parabolic():
+    """Declare the flow below a lid of speed 4 x (1 − x)."""
+    return cavity_below(parabolic_lid())
+
+
+def cavity_below(lid, formulation="streamfunction-pressure"):
+    """Declare the flow below a lid whose speed vanishes in the corners."""
     declared = kp.problems.lid_driven_cavity(REYNOLDS, formulation, corner_width=0)
     u, v = velocity(declared)
-    lid = regularised_lid()
     on_walls = sp.Piecewise((lid, Y >= 1), (0, True))
     return kp.Problem(
         declared.domain,

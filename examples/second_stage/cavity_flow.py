@@ -65,9 +65,31 @@ def regularised_lid():
     return 16 * X**2 * (1 - X) ** 2
 
 
+def parabolic_lid():
+    """Return a speed of the lid that vanishes in the corners."""
+    return 4 * X * (1 - X)
+
+
+def parabolic_lift():
+    """Return a streamfunction with the speed of the parabolic lid.
+
+    Near each corner it is the creeping flow there, below a lid of speed 4 × distance.
+    """
+    fade = 1 - X**2 * (3 - 2 * X)
+    psi = 0
+    for distance, share in ((X, (1 - X) * fade), (1 - X, X * (1 - fade))):
+        a, b = distance + TINY, 1 - Y
+        twice = 2 * sp.atan(b / a) - sp.pi / 2
+        corner = sp.pi / 2 * (a**2 - b**2) + 2 * a * b + twice * (a**2 + b**2)
+        psi -= share * Y**2 * (3 - 2 * Y) * corner
+    return psi
+
+
 def lift(lid):
     """Return a streamfunction with the speed of the lid, at rest on the other walls."""
-    return corner_parts(1)[0] if lid == 1 else lid * (Y**3 - Y**2)
+    if lid == 1:
+        return corner_parts(1)[0]
+    return parabolic_lift() if lid == parabolic_lid() else lid * (Y**3 - Y**2)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,8 +100,8 @@ class Flow:
     vanish at both walls.
 
     Attributes:
-        lid: Expression for the speed of the lid. It is 1, or it vanishes in the corners
-            with its derivative.
+        lid: Expression for the speed of the lid. It is 1, the parabolic one, or it
+            vanishes in the corners with its derivative.
         coefficients: Array c, `(n, n)`.
     """
 
@@ -178,7 +200,8 @@ def solve(lid, n=DEGREE, reynolds=REYNOLDS):
 def main():
     side = np.linspace(0, 1, 100)
     points = np.stack(np.meshgrid(side, side, indexing="ij"), -1).reshape(-1, 2)
-    for name, lid in (("regularised", regularised_lid()), ("standard", sp.Integer(1))):
+    lids = {"regularised": regularised_lid(), "parabolic": parabolic_lid()}
+    for name, lid in {**lids, "standard": sp.Integer(1)}.items():
         best = np.stack(solve(lid).velocity(points))
         for n in (16, 24, 32, 40):
             u, v = np.stack(solve(lid, n).velocity(points)) - best

@@ -6,7 +6,12 @@ import numpy as np
 import sympy as sp
 
 import keraspinn as kp
-from examples.second_stage.cavity import cavity, cavity_regularised, cavity_split
+from examples.second_stage.cavity import (
+    cavity,
+    cavity_parabolic,
+    cavity_regularised,
+    cavity_split,
+)
 
 X, Y, T = sp.symbols("x y t")
 
@@ -236,6 +241,7 @@ CASES = {
     "cavity_split": Case(cavity_split),
     "cavity_split_velocity": Case(lambda: cavity_split("velocity-pressure")),
     "cavity_regularised": Case(cavity_regularised),
+    "cavity_parabolic": Case(cavity_parabolic),
     "cavity_regularised_velocity": Case(
         lambda: cavity_regularised("velocity-pressure")
     ),
