@@ -30,9 +30,6 @@ RUNS_ON = {
     },
     "TensorFlow alone": {
         "backend/test_jvp.py": "gradients that TensorFlow lacks",
-        "backend/test_every_backend.py::test_matmul_precision_is_set_for_each_thread": (
-            "JAX sets the precision for each thread"
-        ),
         "backend/test_tensorflow.py": "a program that assigns to variables",
         "distribution/test_devices.py": "tf.distribute's replicas and workers",
         "distribution/test_sharded.py": "it starts programs on JAX",

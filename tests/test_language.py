@@ -68,7 +68,7 @@ def test_summaries_begin_with_a_verb_or_a_noun():
 def test_variables_have_telling_names():
     abstract = [
         f"{name}:{line}: {variable}"
-        for name, path in files("keraspinn", "examples").items()
+        for name, path in files("keraspinn", "tests", "examples").items()
         for variable, line in bound_names(parse(path)[1])
         if variable in abstract_names(path)
     ]

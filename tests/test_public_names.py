@@ -87,7 +87,7 @@ BASES = {"keraspinn.geometry.Part", "keraspinn.optimizers.Objective"}
 
 
 @each_public
-def test_public_classes_say_what_they_are(name):
+def test_public_classes_have_a_repr(name):
     value = PUBLIC[name]
     if inspect.isclass(value) and name not in BASES:
         assert value.__repr__ is not object.__repr__
@@ -104,14 +104,14 @@ def documented():
             yield name, members.split(", ") if members else []
 
 
-def test_the_api_has_a_place_for_every_public_name_and_no_other():
+def test_api_pages_document_all_public_names_and_no_others():
     written = [name for name, _ in documented()]
     assert len(written) == len(set(written))
-    found = {id(resolved(name)): name for name in written}
-    missing = [name for name, value in PUBLIC.items() if id(value) not in found]
+    documented_ids = {id(resolved(name)): name for name in written}
+    missing = [n for n, value in PUBLIC.items() if id(value) not in documented_ids]
     assert not missing, "Add them to a page of docs/api."
     public = set(map(id, PUBLIC.values()))
-    assert not [name for number, name in found.items() if number not in public]
+    assert not [name for key, name in documented_ids.items() if key not in public]
 
 
 def resolved(name):
@@ -131,16 +131,16 @@ def called():
     """Yield the public functions, constructors, and members on the pages."""
     shown = {id(resolved(name)): members for name, members in documented()}
     for name, value in PUBLIC.items():
-        found = {name: value}
+        functions = {name: value}
         if inspect.isclass(value):
             names = {"__init__", "__new__", "__call__", *shown[id(value)]}
-            there = [n for n in sorted(names) if hasattr(value, n)]
-            found = {f"{name}.{n}": inspect.getattr_static(value, n) for n in there}
-        for full, member in found.items():
+            names = [n for n in sorted(names) if hasattr(value, n)]
+            functions = {f"{name}.{n}": inspect.getattr_static(value, n) for n in names}
+        for full, member in functions.items():
             for inner in ("fget", "func", "__func__"):
                 member = getattr(member, inner, member)
-            own = getattr(member, "__module__", None) or ""
-            if inspect.isfunction(member) and own.startswith("keraspinn"):
+            module = getattr(member, "__module__", None) or ""
+            if inspect.isfunction(member) and module.startswith("keraspinn"):
                 yield pytest.param(member, id=full)
 
 
@@ -154,18 +154,18 @@ def test_public_signatures_are_annotated(function):
     assert not missing and signature.return_annotation is not inspect.Signature.empty
 
 
-def test_what_is_raised_is_said():
-    """In its own docstring, or with its name in that of its class."""
-    for given in called():
-        (function,), (owner, _, name) = given.values, given.id.rpartition(".")
+def test_raised_errors_are_documented():
+    """Find them in the function's docstring, or with its name in that of its class."""
+    for case in called():
+        (function,), (owner, _, name) = case.values, case.id.rpartition(".")
         generated = function.__code__.co_filename == "<string>"  # a dataclass's
         code = "" if generated else inspect.getsource(function)
         if re.search(r"^\s+raise \w", code, re.MULTILINE):
-            said = (resolved(owner).__doc__ or "").partition("Raises:\n")[2]
-            said = said.partition("\n\n")[0]
+            section = (resolved(owner).__doc__ or "").partition("Raises:\n")[2]
+            section = section.partition("\n\n")[0]
             names = f"`{name}`", "each method", *["Error:"] * name.startswith("__")
-            own = "Raises:" in (function.__doc__ or "")
-            assert own or any(n in said for n in names), given.id
+            has_section = "Raises:" in (function.__doc__ or "")
+            assert has_section or any(n in section for n in names), case.id
 
 
 def predict_expression_names():
