@@ -1,0 +1,1 @@
+"""Reference solutions of the problems without a closed form, by finite elements."""
