@@ -35,6 +35,7 @@ BEST = {
     "poisson_2d_cg": 1.4e-2,
     "heat_2d_cg": 2.4e-2,
     "ns_2d_c": 3.6e-2,
+    "ns_2d_cg": 8.2e-2,
     "wave_1d_c": 9.8e-2,
     "poisson_nd": 4.7e-4,
     "heat_nd": 1.2e-4,

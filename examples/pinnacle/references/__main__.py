@@ -55,6 +55,7 @@ class Case:
 
 
 SQUARE = grid(41, 41, 0.5, 0.5, []) + 0.5
+CHANNEL = grid(81, 41, 2, 1, []) + (2, 1)
 CASES = {
     "poisson_2d_c": Case(
         plane.poisson_2d_c,
@@ -82,6 +83,15 @@ CASES = {
         "x,y,u,v,p",
         "lid_driven_a4",
         singular=((0.0, 1.0), (1.0, 1.0)),
+    ),
+    "ns_2d_cg": Case(
+        flow.ns_2d_cg,
+        (1 / 24, 1 / 48),
+        CHANNEL[(CHANNEL[:, 0] >= 2) | (CHANNEL[:, 1] <= 1)],
+        "x,y,u,v,p",
+        "ns_0_obstacle",
+        singular=((2.0, 1.0),),
+        digits=4,
     ),
 }
 

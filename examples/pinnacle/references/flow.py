@@ -96,3 +96,23 @@ def ns_2d_c(size, points):
     corner = fine.N + coarse.nodal_dofs[0, np.argmin(domain.p.sum(axis=0))]
     solution = steady(fine, coarse, lid, np.append(walls, corner))
     return at_points(fine, coarse, *solution, points)
+
+
+def ns_2d_cg(size, points):
+    """Solve the flow behind a step; v = 0 and no normal stress at the outlet."""
+    cells = round(1 / size)
+    across = np.append(clustered(0, 2, cells), clustered(2, 4, cells)[1:])
+    up = np.append(clustered(0, 1, cells), clustered(1, 2, cells)[1:])
+    domain = skfem.MeshTri.init_tensor(across, up)
+    domain = domain.remove_elements(
+        domain.elements_satisfying(lambda x: (x[0] < 2) & (x[1] > 1))
+    )
+    fine, coarse = bases(domain)
+    x, y = fine.doflocs
+    boundary = fine.get_dofs(domain.boundary_facets()).all()
+    along = np.isin(boundary, rows(fine, 0))
+    free = along & (x[boundary] == 4) & (y[boundary] > 0) & (y[boundary] < 2)
+    inlet = np.where(x == 0, 4 * y * (1 - y), 0)
+    inlet[rows(fine, 1)] = 0
+    solution = steady(fine, coarse, inlet, boundary[~free])
+    return at_points(fine, coarse, *solution, points, centre=(3, 0.5))
