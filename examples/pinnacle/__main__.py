@@ -33,6 +33,7 @@ BEST = {
     "burgers_1d_c": 1.4e-2,
     "poisson_2d_c": 1.2e-2,
     "poisson_2d_cg": 1.4e-2,
+    "poisson_3d_cg": 9.5e-2,
     "heat_2d_cg": 2.4e-2,
     "ns_2d_c": 3.6e-2,
     "ns_2d_cg": 8.2e-2,

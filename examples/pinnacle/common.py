@@ -18,5 +18,5 @@ def table(name):
     numbers = np.loadtxt(TABLES / f"{name}.csv", delimiter=",")
     with (TABLES / f"{name}.csv").open(encoding="utf-8") as file:
         names = file.readline().strip("# \n").split(",")
-    dimension = sum(name in "xyt" for name in names)
+    dimension = sum(name in "xyzt" for name in names)
     return numbers[:, :dimension], *numbers[:, dimension:].T

@@ -15,9 +15,10 @@ import pathlib
 from collections.abc import Callable
 
 import numpy as np
+from scipy.stats import qmc
 
 from examples.pinnacle.common import TABLES
-from examples.pinnacle.references import flow
+from examples.pinnacle.references import balls, flow
 from examples.pinnacle.references import heat_and_poisson as plane
 from examples.pinnacle.references.meshes import grid
 
@@ -56,6 +57,7 @@ class Case:
 
 SQUARE = grid(41, 41, 0.5, 0.5, []) + 0.5
 CHANNEL = grid(81, 41, 2, 1, []) + (2, 1)
+CUBE = np.round(qmc.Halton(3, seed=0).random(4500), 4)
 CASES = {
     "poisson_2d_c": Case(
         plane.poisson_2d_c,
@@ -91,6 +93,13 @@ CASES = {
         "x,y,u,v,p",
         "ns_0_obstacle",
         singular=((2.0, 1.0),),
+        digits=4,
+    ),
+    "poisson_3d_cg": Case(
+        balls.poisson_3d_cg,
+        (1 / 16, 1 / 32),
+        CUBE[~balls.inside(CUBE)],
+        "x,y,z,u",
         digits=4,
     ),
 }
