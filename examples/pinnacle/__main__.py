@@ -34,6 +34,7 @@ BEST = {
     "poisson_2d_c": 1.2e-2,
     "poisson_2d_cg": 1.4e-2,
     "poisson_3d_cg": 9.5e-2,
+    "poisson_2d_ms": 5.9e-1,
     "heat_2d_cg": 2.4e-2,
     "ns_2d_c": 3.6e-2,
     "ns_2d_cg": 8.2e-2,

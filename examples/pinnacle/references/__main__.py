@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import qmc
 
 from examples.pinnacle.common import TABLES
-from examples.pinnacle.references import balls, flow
+from examples.pinnacle.references import balls, blocks, flow
 from examples.pinnacle.references import heat_and_poisson as plane
 from examples.pinnacle.references.meshes import grid
 
@@ -100,6 +100,12 @@ CASES = {
         (1 / 16, 1 / 32),
         CUBE[~balls.inside(CUBE)],
         "x,y,z,u",
+        digits=4,
+    ),
+    "poisson_2d_ms": Case(
+        blocks.poisson_2d_ms,
+        (1 / 4, 1 / 8),
+        grid(51, 51, blocks.HALF, blocks.HALF, []),
         digits=4,
     ),
 }
