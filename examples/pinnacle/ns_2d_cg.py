@@ -10,7 +10,7 @@ import sympy as sp
 import keraspinn as kp
 from examples.pinnacle.common import table
 
-seed, adam, second = 0, 2000, 2000
+seed, adam, second = 0, 2000, 4000
 
 x, y = sp.symbols("x y")
 u, v, p = (sp.Function(name)(x, y) for name in "uvp")
