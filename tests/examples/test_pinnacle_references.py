@@ -1,9 +1,12 @@
-"""Reference solution of Poisson 3d-CG by finite cells, against closed forms."""
+"""References: Poisson 3d-CG against closed forms, Poisson 2d-MS read differently."""
 
 import numpy as np
 import pytest
 
+from examples.pinnacle.common import table
 from examples.pinnacle.references import balls
+
+blocks = pytest.importorskip("examples.pinnacle.references.blocks")
 
 POINTS = np.random.default_rng(0).uniform(size=(200, 3))
 
@@ -30,3 +33,13 @@ def test_balls_insulate(monkeypatch):
     monkeypatch.setattr(balls, "source", lambda x, y, z: decay(z))
     (values,) = balls.poisson_3d_cg(1 / 4, POINTS[~balls.inside(POINTS)])
     assert values == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("other", "difference"), [({"scaled": False}, 0.32), ({"jumps": False}, 1.47)]
+)
+def test_other_readings_of_the_blocks_differ(other, difference):
+    points, values = table("poisson_2d_ms")
+    (changed,) = blocks.poisson_2d_ms(1 / 2, points, **other)
+    relative = np.linalg.norm(changed - values) / np.linalg.norm(values)
+    assert relative == pytest.approx(difference, abs=0.01)

@@ -25,11 +25,12 @@ def coefficients(x, y):
     return conductivity[block], mean[block] + wave[block] * bump
 
 
-def poisson_2d_ms(size, points, scaled=True):
+def poisson_2d_ms(size, points, scaled=True, jumps=True):
     """Solve −∇·(a ∇u) = f with the Robin condition u_n = −u.
 
     Args:
         scaled: If false, solve with the condition a u_n = −u.
+        jumps: If false, solve a Δu + f = 0, with a continuous gradient.
     """
     cells = round(2 * HALF / BLOCKS / size)
     edges = np.linspace(-HALF, HALF, BLOCKS + 1)
@@ -41,15 +42,16 @@ def poisson_2d_ms(size, points, scaled=True):
 
     @skfem.BilinearForm
     def conduction(u, v, w):
-        return coefficients(*w.x)[0] * dot(grad(u), grad(v))
+        return (coefficients(*w.x)[0] if jumps else 1) * dot(grad(u), grad(v))
 
     @skfem.BilinearForm
     def exchange(u, v, w):
-        return (coefficients(*w.x)[0] if scaled else 1) * u * v
+        return (coefficients(*w.x)[0] if scaled and jumps else 1) * u * v
 
     @skfem.LinearForm
     def source(v, w):
-        return coefficients(*w.x)[1] * v
+        conductivity, heating = coefficients(*w.x)
+        return (heating if jumps else heating / conductivity) * v
 
     matrix = conduction.assemble(basis) + exchange.assemble(side)
     return [values_at(basis, skfem.solve(matrix, source.assemble(basis)), points)]
