@@ -77,10 +77,8 @@ def jacobian(function, tensors, points):
             lambda tensors: [value[0] for value in function(tensors, alone)],
             list(tensors),
         )
-        zeros = [jnp.zeros_like(value) for value in values]
-        ones = [jnp.ones_like(value) for value in values]
-        units = [[*zeros[:n], one, *zeros[n + 1 :]] for n, one in enumerate(ones)]
-        return [joined(pull(unit)[0]) for unit in units]
+        units = jnp.eye(len(values), dtype=values[0].dtype)
+        return [joined(pull([*unit])[0]) for unit in units]
 
     return jax.vmap(rows)(points)
 

@@ -295,6 +295,22 @@ def front(position):
 
 
 @pytest.mark.slow
+def test_a_travelling_front_that_the_ends_hardly_hold_is_not_trusted():
+    """The solution falls within 1 of the left end; the model has its front near 0."""
+    fisher = sp.Eq(U.diff(X, 2) + sp.Rational(5, 2) * U.diff(X) + U * (1 - U), 0)
+    ends = {"left": kp.Condition(U - 1, on={X: -20})}
+    ends["right"] = kp.Condition(U, on={X: 20})
+    problem = kp.Problem(kp.geometry.Box({X: (-20, 20)}), {"fisher": fisher}, ends)
+    keras.utils.set_random_seed(1)
+    model = kp.PINNModel(problem, kp.networks.MLP(16, 2), seed=1).astype("float64")
+    model.compile(kp.optimizers.GaussNewton())
+    model.fit(batch_size=300, steps_per_epoch=40, epochs=1, verbose=0)
+    assert model.predict(np.array([[0.0]]), verbose=0).item() > 0.5
+    result = verdict(model)
+    assert not result.trusted and result.slacks["u"] > 0.1
+
+
+@pytest.mark.slow
 def test_front_at_any_position_is_not_trusted():
     result = verdict(front(0.1), **FEW)
     assert max(result.misfits.values()) < 1e-7

@@ -1,0 +1,43 @@
+"""Tests of contradictions between data and equations."""
+
+import numpy as np
+import pytest
+
+from keraspinn.diagnostics.verdicts.contradictions import systematic
+
+
+def share_of_noise(count, draws=500):
+    """Return the share of draws of noise that are called systematic."""
+    numbers = np.random.default_rng(0)
+    return np.mean(
+        [
+            systematic(numbers.uniform(size=(count, 1)), numbers.normal(size=count), 1)
+            > 0
+            for _ in range(draws)
+        ]
+    )
+
+
+@pytest.mark.parametrize("count", [3, 4, 8, 50])
+def test_noise_in_data_is_rarely_a_contradiction(count):
+    assert share_of_noise(count) < 0.08
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 8, 50])
+def test_a_calibration_error_of_few_readings_is_a_contradiction(count):
+    times = np.linspace(0.5, 2, count)
+    residual = np.exp(-0.7 * times) - np.exp(-times)
+    mean = np.mean(residual)
+    share = systematic(times[:, None], residual, is_noisy=True)
+    assert share == pytest.approx(mean, rel=0.15)
+
+
+def test_a_residual_that_changes_sign_smoothly_is_a_contradiction():
+    points = np.linspace(0, 1, 20)[:, None]
+    residual = np.sin(2 * np.pi * points[:, 0])
+    assert systematic(points, residual, is_noisy=True) > 0.5
+
+
+def test_residuals_of_conditions_count_in_full():
+    residual = np.array([1.0, -1.0, 1.0])
+    assert systematic(np.zeros((3, 1)), residual, is_noisy=False) == 1
