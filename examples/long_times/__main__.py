@@ -37,6 +37,7 @@ NAMES = [
     "burgers",
     "kuramoto_sivashinsky",
     "kuramoto_sivashinsky_long",
+    "kuramoto_sivashinsky_chaotic",
     "heat_2d_lt",
     "wave_2d_ms",
     "gray_scott",
