@@ -34,6 +34,4 @@ truth = evolution(
     512,
     20_000,
 )
-CASE = Case(
-    "PINNacle Kuramoto–Sivashinsky", 0.96, problem, truth, windows=40, units=30
-)
+CASE = Case("PINNacle Kuramoto–Sivashinsky", 0.96, problem, truth, windows=40, units=30)
