@@ -17,18 +17,19 @@ def systematic(points, residual, is_noisy):
     """Return the size of the part of a residual that is systematic.
 
     The mean of absolute values is insensitive to a jump at a corner, which no network
-    follows. Noise in data has no mean and no correlation between neighbours.
+    follows. The mean of noise in data is zero, and neighbours are uncorrelated.
 
     Args:
         points: Array `(N, d)`, scaled.
         residual: Array `(N,)`.
         is_noisy: Whether the rows are measured.
     """
-    points, residual = points[:COMPARED], residual[:COMPARED]
-    count = len(residual)
-    if not is_noisy or count < 3:  # one or two readings do not show their noise
+    # Rows drawn twice have the same noise.
+    rows = np.unique(np.column_stack([points, residual]), axis=0)[:COMPARED]
+    if not is_noisy or len(rows) < 3:  # one or two readings do not show their noise
         return float(np.mean(np.abs(residual)))
-    near = min(NEIGHBOURS, count - 1)
+    points, residual = rows[:, :-1], rows[:, -1]
+    count, near = len(rows), min(NEIGHBOURS, len(rows) - 1)
     distances = np.linalg.norm(points[:, None] - points[None], axis=-1)
     np.fill_diagonal(distances, np.inf)
     others = np.argsort(distances, axis=1)[:, :near]

@@ -38,6 +38,15 @@ def test_a_residual_that_changes_sign_smoothly_is_a_contradiction():
     assert systematic(points, residual, is_noisy=True) > 0.5
 
 
+def test_noise_of_rows_that_are_drawn_twice_is_no_contradiction():
+    numbers = np.random.default_rng(0)
+    points, noise = numbers.uniform(size=(101, 1)), numbers.normal(size=101)
+    rows = numbers.integers(101, size=100)
+    assert systematic(points[rows], noise[rows], is_noisy=True) == 0
+
+
 def test_residuals_of_conditions_count_in_full():
     residual = np.array([1.0, -1.0, 1.0])
     assert systematic(np.zeros((3, 1)), residual, is_noisy=False) == 1
+    last = np.repeat([0.0, 1.0], [2000, 400])
+    assert systematic(np.arange(2400.0)[:, None], last, is_noisy=False) == 1 / 6
