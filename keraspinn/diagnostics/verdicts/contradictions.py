@@ -24,9 +24,9 @@ def systematic(points, residual, is_noisy):
         residual: Array `(N,)`.
         is_noisy: Whether the rows are measured.
     """
-    # Rows drawn twice have the same noise.
-    rows = np.unique(np.column_stack([points, residual]), axis=0)[:COMPARED]
-    if not is_noisy or len(rows) < 3:  # one or two readings do not show their noise
+    rows = np.column_stack([points, residual]) if is_noisy else ()
+    rows = np.unique(rows, axis=0)[:COMPARED]  # rows drawn twice have the same noise
+    if len(rows) < 3:  # one or two readings do not show their noise
         return float(np.mean(np.abs(residual)))
     points, residual = rows[:, :-1], rows[:, -1]
     count, near = len(rows), min(NEIGHBOURS, len(rows) - 1)

@@ -351,5 +351,4 @@ class _Measurement:
 
 
 def _ratio(numerator, denominator):
-    beyond = np.inf if numerator else 0.0
-    return numerator / denominator if denominator else beyond
+    return numerator / denominator if denominator else (np.inf if numerator else 0.0)
