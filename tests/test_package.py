@@ -149,7 +149,6 @@ def test_importing_has_no_side_effects():
 import json, random, sys
 import keras
 import numpy as np
-import sympy
 
 def state():
     config = {
@@ -165,7 +164,9 @@ def state():
                    for part in np.random.get_state()]
     return json.dumps([config, random.getstate(), numpy_state, np.geterr()])
 
-before, modules = state(), set(sys.modules)
+before = state()
+import sympy
+modules = set(sys.modules)
 import keraspinn
 changed = before != state()
 slow = "matplotlib scipy.fft scipy.interpolate scipy.linalg scipy.optimize"
