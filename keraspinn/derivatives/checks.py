@@ -10,7 +10,7 @@ from keraspinn.backend.compatibility import every_layer
 from keraspinn.derivatives.taylor.rules import INACTIVE
 
 SCALES = (1.0, 0.3)  # scales of random weights tried besides the network's own
-FLAT = 1e-3  # change along a coordinate, relative to the field, below which it is flat
+FLAT = 1e-2  # change along an interval, relative to that along [0, 1], that is flat
 # Functions whose derivative of order 0, 1 or 2 jumps.
 JUMPS = (
     {"ceil", "discretization", "floor", "hardshrink", "round", "sign", "threshold"},
@@ -115,14 +115,17 @@ def warn_of_flatness(network, lines):
     """
     variables = [v for v in network.trainable_variables if v.shape and _is_float(v)]
     flat = [*lines]
+
+    def change(points):
+        return np.ptp(ops.convert_to_numpy(network(points)), axis=0)
+
     for scale in SCALES:
         with keras.StatelessScope(_redrawn(variables, scale)):
-            fields = {name: ops.convert_to_numpy(network(lines[name])) for name in flat}
-        flat = [
-            name
-            for name, values in fields.items()
-            if (np.ptp(values, axis=0) < FLAT * np.abs(values).max(axis=0)).all()
-        ]
+            flat = [
+                name
+                for name in flat
+                if (change(lines[name]) <= FLAT * change(_unit(lines[name]))).all()
+            ]
     if variables and flat:
         warnings.warn(
             f"The network hardly changes along {_enumerated(flat)}, which it receives "
@@ -203,6 +206,12 @@ def _vanishing(derivatives):
         for (name, index), values in derivatives.items()
         if any(index) and not np.any(ops.convert_to_numpy(values))
     }
+
+
+def _unit(line):
+    """Return a line along the same coordinate from 0 to 1, the others zero."""
+    steps = line - line[:1]
+    return steps / ops.maximum(ops.max(ops.abs(steps)), 1e-30)
 
 
 def _redrawn(variables, scale):

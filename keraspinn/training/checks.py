@@ -182,7 +182,7 @@ def _lines(domain, dtype):
     for column, (symbol, ends) in enumerate(domain.intervals.items()):
         points = np.tile(domain.centre, (64, 1))
         points[:, column] = np.linspace(*ends, 64)
-        name = f"{symbol} ∈ [{ends[0]:.10g}, {ends[1]:.10g}]"
+        name = f"{symbol} ∈ [{ends[0]:.16g}, {ends[1]:.16g}]"
         lines[name] = ops.convert_to_tensor(points, dtype)
     return lines
 

@@ -1,3 +1,5 @@
+import warnings
+
 import keras
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import keraspinn as kp
 from keraspinn.derivatives.checks import (
     check_derivatives,
     check_no_activity_losses,
+    warn_of_flatness,
     warn_of_kinks,
 )
 from keraspinn.derivatives.engines import jvp_derivatives, taylor_derivatives
@@ -241,3 +244,17 @@ def test_warns_of_a_network_that_sees_one_point(recwarn):
     recwarn.clear()
     on_a_short_interval(layers.Rescaling(1e9))
     assert not recwarn
+
+
+@pytest.mark.parametrize("units", [(6,), (6,) * 6, (3,) * 3, (50,) * 8])
+@pytest.mark.parametrize("width", [1e-9, 1e-3, 0.1, 1.0, 1e3])
+def test_network_is_flat_along_a_narrow_coordinate_alone(units, width):
+    network = chain(*(layers.Dense(count, "tanh") for count in units))
+    network.build((None, 2))
+    line = np.stack([np.linspace(0, width, 64), np.full(64, 0.5)], axis=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_flatness(network, {"x": ops.convert_to_tensor(line, "float32")})
+    assert ["hardly changes along x" in str(w.message) for w in caught] == [True] * (
+        width < 0.01
+    )
