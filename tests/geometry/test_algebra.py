@@ -182,3 +182,10 @@ def test_a_union_that_contains_its_second_shape_draws_as_before():
     points = union.sample(union.interior, numbers)
     expected = outer.sample(outer.interior, numbers[:, 1:])
     np.testing.assert_array_equal(points, expected)
+
+
+def test_grid_of_a_difference_leaves_out_faces_that_both_boxes_share():
+    square, quarter = box(0, 0, 1, 1), box(0.5, 0.5, 0.5, 0.5)
+    points = (square - quarter).grid(11)
+    assert len(points) == 11**2 - 5**2
+    assert not (points > 0.55).all(axis=1).any()
