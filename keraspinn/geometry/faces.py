@@ -196,7 +196,8 @@ def restricted(domain, block, where):
     portions = select(domain, block, keep, text)
     if not portions:
         raise ValueError(
-            f"No point of {' or '.join(map(str, block))} fulfils where={where}."
+            f"No point of {' or '.join(map(str, block))} fulfils where={where}. "
+            "Declare a thin part of the interior as a geometry, on=."
         )
     return portions
 

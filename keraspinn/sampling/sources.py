@@ -207,7 +207,7 @@ def check_apart(problem, name, points):
         if max(abs(start), abs(end)) > LARGEST_OFFSET[dtype] * (end - start):
             raise ValueError(
                 f"The points of '{name}' are in {dtype}, which does not resolve "
-                f"{symbol} ∈ [{start:.10g}, {end:.10g}]. Give them in float64,"
+                f"{symbol} ∈ [{start:.16g}, {end:.16g}]. Give them in float64,"
                 " as they are computed (JAX rounds those of a generator unless "
                 f"`jax_enable_x64` is on), or measure {symbol} from {start:.10g}."
             )

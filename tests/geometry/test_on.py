@@ -223,7 +223,7 @@ def test_mean_of_a_singular_energy_density_in_a_cut_box():
 @pytest.mark.parametrize(
     ("where", "error", "message"),
     [
-        (X > 2, ValueError, "No point of x = 1 fulfils where=x > 2"),
+        (X > 2, ValueError, "No point of x = 1 fulfils where=x > 2.*on="),
         (Z > 0, ValueError, r"holds \['z'\]"),
         (X, TypeError, "such as x > 0"),
         (True, TypeError, "such as x > 0"),

@@ -44,8 +44,10 @@ def describe_contradictory_corners(domain, terms, forms):
         for face, expression in itertools.product(term.parts, term.expressions):
             if not {hard, face} <= boundary or hard == face:
                 continue
-            if expression.has(At, Parameter) or not expression.has(sp.Derivative):
+            if expression.has(At) or not expression.has(sp.Derivative):
                 continue
+            begun = {p: sp.Float(p.initial or 1) for p in expression.atoms(Parameter)}
+            expression = expression.xreplace(begun)
             edge = common_points(hard, face)
             if missed := _mismatch(domain, expression, forms, face, edge):
                 return (

@@ -127,7 +127,7 @@ def _coordinate_fault(equations, domain, dtype):
             wider = " or compute in float64," if dtype == "float32" else ""
             return (
                 f"In {name}: {dtype} does not tell apart the points of {symbol} ∈ "
-                f"[{start:.10g}, {end:.10g}], which the expression depends on. "
+                f"[{start:.16g}, {end:.16g}], which the expression depends on. "
                 f"Measure {symbol} from {start:.10g}, so that it begins at zero,{wider}"
                 f" or write the equation without {symbol} itself."
             )

@@ -244,8 +244,8 @@ def _faults(known, is_source, domain, part, whose="the domain's", advice=IN_SPAC
                 at,
                 f"{textwrap.shorten(str(known), 100, placeholder=' …')} has a peak at "
                 f"{at}, {width:.0e} of {whose} extent wide: it takes at least "
-                f"{1 / width:.0e} points a step to sample it (`batch_size`). Make the "
-                f"peak at least as wide as the distance between points{advice}.",
+                f"{1 / width:.0e} points to sample it, more than a verdict has. Make "
+                f"the peak at least as wide as the distance between points{advice}.",
             )
 
 

@@ -40,6 +40,7 @@ def warned(value, side, hard=True):
     [
         (0, sp.Eq(NORMAL, 1)),  # a flux where the hard value has none
         (120, sp.Eq(-15 * NORMAL, 100 * (U - 20))),  # a fin's root in air
+        (120, sp.Eq(-15 * NORMAL, kp.Parameter("h", initial=100) * (U - 20))),
         (sp.sin(Y), U.diff(Y)),
     ],
 )
