@@ -17,7 +17,7 @@ from keraspinn.diagnostics.verdicts.energy_gap import energy_verdict
 from keraspinn.diagnostics.verdicts.extents import rms, without_levels
 from keraspinn.diagnostics.verdicts.quantities import quantity_errors
 from keraspinn.diagnostics.verdicts.report import LEFT
-from keraspinn.diagnostics.verdicts.sensitivity import amplification
+from keraspinn.diagnostics.verdicts.sensitivity import DAMPING, SOME, amplification
 from keraspinn.diagnostics.verdicts.sums import missed_by_sums
 from keraspinn.diagnostics.verdicts.verdict import Verdict
 from keraspinn.geometry import Box
@@ -201,8 +201,11 @@ class _Measurement:
             is_unique=causes.is_unique(self.problem),
             windows=self._by_window(sizes),
         )
-        if result.trusted and all(sizes):
-            slacks = self._slacks(sizes) if slacks is None else slacks
+        # The correction hardly moves a front that could be anywhere.
+        is_free = not result.is_unique and self._is_estimated(result)
+        if (result.trusted or is_free) and all(sizes):
+            how = DAMPING if result.trusted else SOME
+            slacks = self._slacks(sizes, how) if slacks is None else slacks
             result = dataclasses.replace(result, slacks=slacks)
         if result.trusted and self.problem.parameters and self.problem.measured:
             undetermined = unidentified(self.tangent.model)
@@ -299,7 +302,7 @@ class _Measurement:
         pairs = ((self.values[name][k], size) for (name, k), size in known.items())
         return [_ratio(rms(residual), size) for residual, size in pairs]
 
-    def _slacks(self, sizes):
+    def _slacks(self, sizes, damping):
         """Return changes of fields that residuals do not see, if there are any.
 
         So do changes of parameters that conditions should determine. How far `Data` do
@@ -310,7 +313,7 @@ class _Measurement:
             names += tuple(parameter.name for parameter in self.problem.parameters)
             values = [abs(value) or 1.0 for value in self.coefficients]
         parts = self.tangent, self.rows, self.batches, self.norms
-        ratios = amplification(*parts, sizes, values)
+        ratios = amplification(*parts, sizes, values, damping)
         is_linear = causes.is_linear(self.problem)
         if not ratios.max() > (OPEN if is_linear else OPEN_NONLINEAR):
             return {}

@@ -6,7 +6,11 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
-from keraspinn.diagnostics.verdicts.sensitivity import _judged, amplification
+from keraspinn.diagnostics.verdicts.sensitivity import (
+    DAMPING,
+    _judged,
+    amplification,
+)
 from keraspinn.training.tangent import FIELDS, Tangent
 
 X = sp.Symbol("x")
@@ -27,7 +31,8 @@ def amplified(equation, conditions, units=8):
     }
     others = rows, tangent.draw(-2), norms
     counts = len(problem.fields), len(problem.parameters)
-    return amplification(tangent, *others, *([1.0] * count for count in counts))
+    sizes = ([1.0] * count for count in counts)
+    return amplification(tangent, *others, *sizes, DAMPING)
 
 
 ENDS = {"ends": kp.Condition(U, on="boundary")}
