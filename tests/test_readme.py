@@ -24,6 +24,7 @@ SHORTER = {
 }
 
 
+@pytest.mark.slow
 def test_first_example(tmp_path, monkeypatch):
     programs = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
     program = "\n".join(programs)
