@@ -270,7 +270,11 @@ def parts_without_conditions(domain, terms):
     most = max(most, in_all or 0)  # so may values inside
     if in_all is not None and domain.dimension == 2:  # the end with fewest lacks one
         most, fewest = in_all, min((c.mean() for _, c, _ in counts), default=0)
-        counts = [(p, c, np.full(len(p), c.mean() > fewest)) for p, c, _ in counts]
+        for _, count, has_condition in counts:
+            if SMALLEST_SHARE < np.mean(count == 0) < 1 - SMALLEST_SHARE:
+                most -= 1  # at other times
+            else:
+                has_condition[:] = count.mean() > fewest
     for piece, (points, _, has_condition) in zip(pieces, counts, strict=True):
         for expressions, is_here in _equations_at(domain, terms, points):
             bare = points[is_here & ~has_condition]
@@ -281,6 +285,25 @@ def parts_without_conditions(domain, terms):
             if orders[expressions].order(piece, bare[:ORDER_POINTS]) > max(most, 1):
                 point = on_host(domain.absolute(piece, bare[:1]))[0]
                 missing.append((piece, len(bare) / len(points), point))
+    return missing + _initial_parts_without_conditions(domain, terms)
+
+
+def _initial_parts_without_conditions(domain, terms):
+    """Return the same for the initial time, where conditions hold in a part of it."""
+    time = domain.time_coordinate
+    if time is None or time in domain.periodic or domain.dimension == 1:
+        return []
+    (block,), missing = domain.blocks("initial"), []
+    points = probe_points(domain, (block,)) - domain.centre
+    pairs = [(len(t.expressions), t.parts) for t in condition_terms(terms)]
+    count = sum(number * is_on(domain, parts, points) for number, parts in pairs)
+    for expressions, is_here in _equations_at(domain, terms, points):
+        bare = points[is_here & (count < np.max(count[is_here]))]
+        evolve = any(
+            time in d.variables for e in expressions for d in e.atoms(sp.Derivative)
+        )
+        if evolve and len(bare) > SMALLEST_SHARE * len(points):
+            missing.append((block[0], len(bare) / len(points), domain.centre + bare[0]))
     return missing
 
 

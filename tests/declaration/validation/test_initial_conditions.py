@@ -131,3 +131,26 @@ def test_the_missing_initial_value_is_named(domain, equations, conditions, wante
     assert f"keraspinn.Condition({wanted}, on=" in warned(
         domain, equations, *conditions
     )
+
+
+def test_an_initial_condition_in_a_part_of_the_domain_is_missing_elsewhere():
+    half, wave = X < 0.5, Q.diff(T, 2) - Q.diff(X, 2)
+    heat = Q.diff(T) - Q.diff(X, 2)
+    words = warned(ROD, heat, ENDS, start(Q, where=half))
+    assert "missing on 50% of t = 0" in words
+    assert "missing on 50% of t = 0" in warned(
+        SQUARE, HEAT, WALLS, start(U, where=half)
+    )
+    speed = start(Q.diff(T), where=half)
+    assert "missing on 50% of t = 0" in warned(ROD, wave, ENDS, start(Q), speed)
+    halves = start(Q, where=half), start(Q - 1, where=X >= 0.5)
+    assert not warned(ROD, heat, ENDS, *halves)
+    assert not warned(ROD, heat, ENDS, on({T: 2}, Q), on({X: 0.5, T: 0}, Q))
+
+
+def test_a_boundary_condition_at_some_times_is_missing_at_others():
+    heat, first = Q.diff(T) - Q.diff(X, 2), T < 0.5
+    early, right = on({X: 0}, Q, where=first), on({X: 1}, Q)
+    assert "missing on 75% of x = 0" in warned(ROD, heat, start(Q), early, right)
+    later = on({X: 0}, Q.diff(X), where=T >= 0.5)
+    assert not warned(ROD, heat, start(Q), early, later, right)
