@@ -49,10 +49,11 @@ def describe_noise(verdict: Verdict, parameters: dict[str, tuple]) -> str:
         )
     if missed <= verdict.tolerance:
         return ""
+    begins = "A parameter may begin too far from its value, initial=. "
     return (
         f"The measurements are missed by {100 * missed:.2g} % of their size: they "
-        "are noisy, or contradict the equations. Give better ones, or a larger "
-        "tolerance."
+        f"are noisy, or contradict the equations. {begins if parameters else ''}Give "
+        "better ones, or a larger tolerance."
     )
 
 

@@ -29,6 +29,10 @@ VERDICT_SHARE = 0.1
 # Factor by which the estimate must fall in `PATIENCE` verdicts, or it has stalled.
 STALLED = 2.0
 
+# Factor of the loss between two rounds, from which on points are too few, as at a jump
+# of a source: 1e-5 became 60.
+RISEN = 100.0
+
 # Verdicts without progress before the next escalation.
 PATIENCE = 2
 
@@ -131,22 +135,24 @@ class TrainingRun:
         self.epochs = self.epochs or stage.fit.get("epochs", 1)
         while True:
             self._train(stage, decision)
-            is_late = self._is_late()
-            is_judged = is_late or self._seconds_to_verdict() <= 0
+            is_late, has_risen = self._is_late(), self._has_risen()
+            is_judged = is_late or has_risen or self._seconds_to_verdict() <= 0
             if is_judged:
                 self._judge()
             self._report()
             self._save(stage)
-            is_stalled = is_judged and self._is_stalled()
+            is_stalled = is_judged and (has_risen or self._is_stalled())
             reason = self._reason(is_late, is_stalled) if is_judged else None
             if reason is not None:
                 return reason
-            if is_stalled and not self.escalations:
+            if is_stalled and not (has_risen or self.escalations):
                 if self._march():
                     self._save(stage)
                     return ""
                 if self._is_late():
                     return self._unsolved(LATE)
+            if has_risen and self.best[3] is self.model:
+                self.model.set_weights(self.best[2])
             if is_stalled:
                 stage, decision = self._escalated(stage)
             else:
@@ -271,6 +277,11 @@ class TrainingRun:
         epochs = math.ceil(self._seconds_to_verdict() / max(seconds, 1e-3))
         fit = {**stage.fit, "epochs": min(max(epochs, least), LONGEST * least)}
         return dataclasses.replace(stage, optimizer=None, units=None, fit=fit)
+
+    def _has_risen(self):
+        """Return whether points of another round show what those before did not."""
+        losses = [row["loss"] for row in self.history[-2:]]
+        return losses[-1] > RISEN * losses[0] > 0
 
     def _is_stalled(self):
         """Return whether the estimate, or the loss where it is unknown, has stalled."""

@@ -551,6 +551,32 @@ def test_an_energy_or_measurements_need_a_smaller_estimate(
         assert run._reason(is_late=False, is_stalled=False) == reason
 
 
+def test_a_loss_that_rises_by_orders_returns_to_the_best_weights(judge, monkeypatch):
+    """Points of a new round may show residuals between those of the last."""
+    losses, begun, judged = iter((1e-3, 1e-5, 60.0, 1e-6)), [], []
+
+    def train(run, stage, decision, train=strategy.TrainingRun._train):
+        begun.append(run.model.get_weights())
+        train(run, stage, decision)
+        run.history[-1]["loss"] = next(losses)
+
+    def judge_run(run, judge=strategy.TrainingRun._judge):
+        judge(run)
+        judged.append((run.history[-1]["loss"], run.model.get_weights()))
+
+    monkeypatch.setattr(strategy.TrainingRun, "_train", train)
+    monkeypatch.setattr(strategy.TrainingRun, "_judge", judge_run)
+    monkeypatch.setattr(strategy.TrainingRun, "_escalated", lambda run, s: (s, "more"))
+    monkeypatch.setattr(strategy.TrainingRun, "_seconds_to_verdict", lambda run: 0.0)
+    judge(0.5, 0.5, 0.5, 1e-4)
+    solution = tiny_solve()
+    assert solution.solved
+    assert [loss for loss, _ in judged] == [1e-3, 1e-5, 60.0, 1e-6]
+    assert solution.history[-1]["decision"].startswith("more")
+    for weight, best in zip(begun[3], judged[1][1], strict=True):
+        np.testing.assert_array_equal(weight, best)
+
+
 def test_boundary_condition_of_an_energy_is_made_hard():
     y = sp.Symbol("y")
     v = sp.Function("v")(x, y)

@@ -132,11 +132,13 @@ def verdict(
     with backend.double_precision():
         measurement = _Measurement(model, Tangent(model, points, points_on_face))
         result = measurement.verdict(tolerance, quantities or {})
-        if result.trusted and measurement.is_overfitted(result):
+        explained = dataclasses.replace(result, is_unexplained=False)
+        if explained.trusted and measurement.is_overfitted(result):
             more = Tangent(model, MORE * points, MORE * points_on_face)
             measurement = _Measurement(model, more)
             # What residuals do not see is known by now.
-            result = measurement.verdict(tolerance, quantities or {}, result.slacks)
+            slacks = result.slacks if result.trusted else None
+            result = measurement.verdict(tolerance, quantities or {}, slacks)
         return result
 
 
@@ -199,6 +201,8 @@ class _Measurement:
             shifts=offsets.free_shifts(self.problem),
             quantities={name: self.factor * e for name, e in derived},
             is_unique=causes.is_unique(self.problem),
+            # Noise remains in any case.
+            is_unexplained=self.is_unexplained and not self.problem.measured,
             windows=self._by_window(sizes),
         )
         # The correction hardly moves a front that could be anywhere.

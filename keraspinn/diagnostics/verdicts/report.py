@@ -89,13 +89,15 @@ def _errors(verdict):
         return "Error unknown: the correction that would estimate it fails."
     up_to = {name: f" up to {words}" for name, words in verdict.shifts.items()}
     errors = (f"{n} {percent(e)}{up_to.get(n, '')}" for n, e in known.items())
-    return f"Estimated errors: {', '.join(errors)}."
+    more = ", or several times as much" if verdict.is_unexplained else ""
+    return f"Estimated errors: {', '.join(errors)}{more}."
 
 
 def _advice(verdict):
     """Yield sentences on causes, the certain ones first."""
     certain = verdict.faults
-    resolved = all(verdict.left[name] <= LEFT for name in verdict.equations)
+    resolved = not verdict.is_unexplained
+    resolved &= all(verdict.left[name] <= LEFT for name in verdict.equations)
     if resolved:  # equations hold, so that only conditions can be wrong
         certain += _contradictions(verdict)
     yield from certain

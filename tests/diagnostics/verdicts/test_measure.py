@@ -322,6 +322,43 @@ def test_front_at_any_position_is_not_trusted():
     assert "nearly underdetermined: a change of u by" in str(result)
 
 
+@pytest.mark.parametrize(
+    ("error", "is_unexplained", "trusted"),
+    [(4e-3, False, True), (4e-3, True, True), (6e-3, True, False)],
+)
+def test_unexplained_residuals_need_a_tenth_of_the_error(
+    error, is_unexplained, trusted
+):
+    numbers = {"u": error}, {"e": 0.02}, {"e": 0.01}, 0.05, ("e",)
+    result = Verdict(*numbers, is_unexplained=is_unexplained)
+    assert result.trusted == trusted
+    assert ("or several times as much" in str(result)) == is_unexplained
+    assert ("leaves a residual of 1 %" in str(result)) == (not trusted)
+
+
+@pytest.mark.slow
+def test_porous_medium_with_a_dry_part_is_trusted_to_its_error_alone():
+    """Barenblatt's solution has a kink at its front, where its diffusivity is zero."""
+    t = sp.Symbol("t")
+    w = sp.Function("w")(X, t)
+
+    def exact(x, t, maximum=sp.Max):
+        return t ** (-1 / 3) * maximum(1 - (x / t ** (1 / 3)) ** 2 / 12, 0)
+
+    domain = kp.geometry.Box({X: (-4, 4)}, time={t: (0.1, 1)})
+    start = kp.Condition(sp.Eq(w, exact(X, 0.1)), on="initial")
+    ends = kp.Condition(w, on="boundary")
+    equation = {"porous": w.diff(t) - (w**2).diff(X, 2)}
+    problem = kp.Problem(domain, equation, {"start": start, "ends": ends})
+    solution = kp.solve(problem, tolerance=1e-3, max_time=60, verbose=0)
+    points = domain.grid(101)
+    values = exact(*points.T, np.maximum)
+    error = np.linalg.norm(solution.model.predict(points, verbose=0)[:, 0] - values)
+    error /= np.linalg.norm(values)
+    assert not (solution.solved and error > 1e-3)
+    assert verdict(solution.model).is_unexplained
+
+
 def test_fields_that_change_together_are_named_together():
     numbers = {"u": 1e-3, "v": 1e-3, "w": 1e-3}, {"e": 1e-3}, {"e": 0.0}, 0.05, ("e",)
     assert Verdict(*numbers).slack == 0 and Verdict(*numbers).open_fields == ()
