@@ -258,6 +258,15 @@ def test_a_reentrant_corner_limits_the_accuracy_of_an_energy(judge):
     assert "re-entrant corner" in tiny_solve(decay(), tolerance=1e-2).reason
 
 
+def test_error_at_a_reentrant_corner_is_added_to_the_estimate(judge, monkeypatch):
+    run = run_of(energy())
+    run.tolerance = 0.05
+    for error, reason in ((0.021, None), (0.019, "")):
+        judge(error, unseen=0.03)
+        run._judge()
+        assert run._reason(is_late=False, is_stalled=False) == reason
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("deviation", "is_solved"), [(1e-4, True), (0.1, False)])
 def test_deviations_of_parameters_are_judged(judge, monkeypatch, deviation, is_solved):
