@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from numpy.typing import ArrayLike
 
 from keraspinn.common.configs import Configured
-from keraspinn.common.typing import State, Tensor
+from keraspinn.common.typing import Random, State, Tensor
 from keraspinn.sampling.batch import Batch
 from keraspinn.sampling.place import Place
 
@@ -55,7 +55,7 @@ class Sampler(Configured):
         """
         return place.count()
 
-    def init(self, place: Place, uniform: Callable[..., Tensor]) -> State:
+    def init(self, place: Place, uniform: Random) -> State:
         """Return the first state, a dict from names to tensors.
 
         Args:
@@ -69,8 +69,8 @@ class Sampler(Configured):
         place: Place,
         state: State,
         iteration: Tensor,
-        uniform: Callable[..., Tensor],
-        error: Callable[[Batch], Tensor],
+        uniform: Random,
+        error: Error,
     ) -> tuple[Batch, State]:
         """Return the points of one step, and the state after it.
 
@@ -89,13 +89,7 @@ class Sampler(Configured):
         """
         raise NotImplementedError
 
-    def fresh(
-        self,
-        place: Place,
-        state: State,
-        uniform: Callable[..., Tensor],
-        error: Callable[[Batch], Tensor],
-    ) -> Batch:
+    def fresh(self, place: Place, state: State, uniform: Random, error: Error) -> Batch:
         """Return a `Batch` of other points than a step's, to validate the step.
 
         Args:
@@ -121,6 +115,9 @@ class Sampler(Configured):
         """Return a hashable key that compiled programs depend on."""
         return type(self), repr(sorted(self.get_config().items()))
 
+
+# Squared residual at each of a batch's points, `(N,)`.
+Error: TypeAlias = Callable[[Batch], Tensor]
 
 # Number of points inside and on each face, or a dict from term names to numbers.
 BatchSize: TypeAlias = int | Mapping[str, int] | None

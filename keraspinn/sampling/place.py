@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from keras import ops
 
-from keraspinn.common.typing import Tensor
+from keraspinn.common.typing import Random, Tensor
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import Term, missing_normals_error
 from keraspinn.geometry import Geometry
@@ -70,9 +70,7 @@ class Place:
         """Return the number of points of a batch with `requested` on each part."""
         return sum(self._sizes(self.term.parts, requested))
 
-    def draw(
-        self, uniform: Callable[..., Tensor], requested: int | None = None
-    ) -> Batch:
+    def draw(self, uniform: Random, requested: int | None = None) -> Batch:
         """Draw a batch of points, uniform on every part.
 
         Args:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from keraspinn.common.configs import Configured
-from keraspinn.common.typing import State, Tensor
+from keraspinn.common.typing import Random, State, Tensor
 
 
 class TrainingSetup(NamedTuple):
@@ -43,7 +43,7 @@ class TrainingSetup(NamedTuple):
     terms: tuple[str, ...]
     weights: dict[str, Tensor]
     dtype: str
-    uniform: Callable[..., Tensor]
+    uniform: Random
 
 
 class WeightingRule(Configured):
