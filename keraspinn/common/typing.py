@@ -16,8 +16,8 @@ Tensor: TypeAlias = Any
 # The state of an optimizer, a sampler or a weighting rule, from step to step.
 State: TypeAlias = dict[str, Tensor]
 
-# Random numbers: a function of a shape, and perhaps of a number that tells one call from
-# another, that returns a tensor uniform in [0, 1).
+# Random numbers: a function of a shape, and perhaps of a number that tells one call
+# from another, that returns a tensor uniform in [0, 1).
 Random: TypeAlias = Callable[..., Tensor]
 
 PathLike: TypeAlias = str | os.PathLike[str]

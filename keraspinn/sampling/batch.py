@@ -75,6 +75,4 @@ class Batch(NamedTuple):
             return backend.shard(parts, axis=1)
 
         tensors = {name: split(name) for name in rows}
-        return count, lambda number: Batch(
-            **{name: tensor[number] for name, tensor in tensors.items()}
-        )
+        return count, lambda number: Batch(**{n: t[number] for n, t in tensors.items()})

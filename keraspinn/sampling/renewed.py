@@ -27,12 +27,12 @@ class Renewed(Sampler):
         self.every = check_count("every", every)
 
     def init(self, place, uniform):
-        return _remembered(place.draw(uniform))
+        return remembered(place.draw(uniform))
 
     def step(self, place, state, iteration, uniform, error):
         state = ops.cond(
             self.renewed(iteration),
-            lambda: _remembered(self.choose(place, uniform, error)),
+            lambda: remembered(self.choose(place, uniform, error)),
             lambda: dict(state),
         )
         return place.drawn(**state), state
@@ -48,5 +48,6 @@ class Renewed(Sampler):
         return {"every": self.every}
 
 
-def _remembered(batch):
+def remembered(batch):
+    """Return the tensors of a batch that a state holds, a dict."""
     return {"points": batch.points, "coordinates": batch.coordinates}

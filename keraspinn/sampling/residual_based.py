@@ -2,7 +2,7 @@ import keras
 from keras import ops
 
 from keraspinn.common.checks import check_count, nonnegative
-from keraspinn.sampling.renewed import Renewed
+from keraspinn.sampling.renewed import Renewed, remembered
 
 CAPPED = 5  # passes that cap the density, each at the largest shares
 
@@ -54,10 +54,8 @@ class ResidualBased(Renewed):
         density = ops.where(mean > 0, size / mean, ops.zeros_like(size)) + self.c
         density = at_most_once(density, place.requested)
         rows = systematic(density, place.requested, uniform((), 1))
-        return pool._replace(
-            points=ops.take(pool.points, rows, axis=0),
-            coordinates=ops.take(pool.coordinates, rows, axis=0),
-        )
+        taken = {n: ops.take(t, rows, axis=0) for n, t in remembered(pool).items()}
+        return pool._replace(**taken)
 
     def get_config(self):
         return {**super().get_config(), "k": self.k, "c": self.c, "pool": self.pool}

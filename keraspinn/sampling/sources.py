@@ -1,5 +1,6 @@
 """The points of every loss term, step after step."""
 
+import functools
 import hashlib
 import zlib
 
@@ -128,9 +129,8 @@ class PointSources:
             if names is None or name in names:
                 uniform = self._uniform(name, seed, iteration, replica)
                 there = self.places[name], states[name], iteration, uniform
-                batches[name], after[name] = sampler.step(
-                    *there, lambda batch, name=name: error(name, batch)
-                )
+                of_term = error and functools.partial(error, name)
+                batches[name], after[name] = sampler.step(*there, of_term)
         return batches, after
 
     def fresh(self, states, seed, iteration, error):
@@ -139,9 +139,7 @@ class PointSources:
         for name, sampler in self.samplers.items():
             uniform = self._uniform(name, seed, iteration, 0, offset=8)
             there = self.places[name], states[name], uniform
-            batches[name] = sampler.fresh(
-                *there, lambda batch, name=name: error(name, batch)
-            )
+            batches[name] = sampler.fresh(*there, functools.partial(error, name))
         return batches
 
     def draw(self, seed, iteration, names=None):

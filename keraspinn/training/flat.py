@@ -1,6 +1,7 @@
 """The whole loss as a function of one vector, for second-order optimizers."""
 
 import dataclasses
+import itertools
 import math
 
 from keras import ops
@@ -13,12 +14,10 @@ from keraspinn.training.objective import named, substituted
 
 def split(vector, variables):
     """Return a vector `(P,)` as a list of tensors, one for each variable."""
-    values, start = [], 0
-    for shape in (tuple(variable.shape) for variable in variables):
-        size = math.prod(shape)
-        values.append(ops.reshape(vector[start : start + size], shape))
-        start += size
-    return values
+    shapes = [tuple(variable.shape) for variable in variables]
+    ends = itertools.accumulate(map(math.prod, shapes), initial=0)
+    pairs = zip(itertools.pairwise(ends), shapes, strict=True)
+    return [ops.reshape(vector[start:end], shape) for (start, end), shape in pairs]
 
 
 def integral_gradients(term, fields, batch, variables, values):
