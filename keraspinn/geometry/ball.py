@@ -1,6 +1,5 @@
 import math
 from dataclasses import dataclass
-from typing import SupportsFloat
 
 import keras
 import numpy as np
@@ -9,7 +8,7 @@ import sympy as sp
 from keraspinn.common.checks import positive_number
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.checks import Numbers, Symbols, checked_center
+from keraspinn.geometry.checks import Number, Numbers, Symbols, checked_center
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 
@@ -163,7 +162,7 @@ class Ball(Geometry):
     _arguments = "center", "radius"
 
     def __init__(
-        self, center: Numbers, radius: SupportsFloat, coordinates: Symbols = None
+        self, center: Numbers, radius: Number, coordinates: Symbols = None
     ) -> None:
         self.center = checked_center(center, self._dimension)
         self.radius = positive_number("radius", radius)

@@ -9,8 +9,9 @@ import sympy as sp
 
 from keraspinn.common.checks import real_number
 
-Intervals: TypeAlias = Mapping[sp.Symbol, tuple[SupportsFloat, SupportsFloat]]
-Numbers: TypeAlias = Iterable[SupportsFloat]
+Number: TypeAlias = SupportsFloat
+Intervals: TypeAlias = Mapping[sp.Symbol, tuple[Number, Number]]
+Numbers: TypeAlias = Iterable[Number]
 # Coordinates of a shape; `None` if it takes them from another domain.
 Symbols: TypeAlias = Sequence[sp.Symbol] | None
 

@@ -1,6 +1,5 @@
 import math
 from dataclasses import dataclass
-from typing import SupportsFloat
 
 import keras
 import numpy as np
@@ -9,7 +8,7 @@ import sympy as sp
 from keraspinn.common.checks import positive_number, real_number
 from keraspinn.geometry.arrays import library
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.checks import Numbers, Symbols, checked_center
+from keraspinn.geometry.checks import Number, Numbers, Symbols, checked_center
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number, relative_to
 
 
@@ -142,9 +141,9 @@ class Sector(Geometry):
     def __init__(
         self,
         center: Numbers,
-        radius: SupportsFloat,
+        radius: Number,
         angles: Numbers,
-        inner: SupportsFloat = 0.0,
+        inner: Number = 0.0,
         coordinates: Symbols = None,
     ) -> None:
         self.center = checked_center(center, 2)
@@ -216,11 +215,7 @@ class Annulus(Sector):
     """
 
     def __init__(
-        self,
-        center: Numbers,
-        inner: SupportsFloat,
-        outer: SupportsFloat,
-        coordinates: Symbols = None,
+        self, center: Numbers, inner: Number, outer: Number, coordinates: Symbols = None
     ) -> None:
         radii = [positive_number("inner", inner), positive_number("outer", outer)]
         if radii[0] >= radii[1]:
