@@ -11,7 +11,7 @@ from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.checks import Symbols
 from keraspinn.geometry.enclosed import closed
 from keraspinn.geometry.files import meshio
-from keraspinn.geometry.simplices import Facets, Simplices, across
+from keraspinn.geometry.simplices import Facets, Simplices, across, unit
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -149,7 +149,6 @@ def _outward(corners, opposite):
     """Return facets, counter-clockwise as seen from outside, and outward normals."""
     normals = across(corners)
     side = np.sum(normals * (opposite - corners[:, 0]), axis=-1, keepdims=True)
-    normals = normals / np.linalg.norm(normals, axis=-1, keepdims=True)
     if corners.shape[-1] == 3:  # segments may have any orientation
         corners = np.where(side[:, None] > 0, corners[:, ::-1], corners)
-    return corners, -np.sign(side) * normals
+    return corners, -np.sign(side) * unit(normals)

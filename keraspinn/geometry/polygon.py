@@ -8,7 +8,7 @@ from keraspinn.common.checks import point_array
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.checks import Symbols
 from keraspinn.geometry.enclosed import closed, enclosed, trapezoids
-from keraspinn.geometry.simplices import Facets, Simplices, across
+from keraspinn.geometry.simplices import Facets, Simplices, across, unit
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -58,8 +58,7 @@ class Polygon(Geometry):
             )
         super().__init__(coordinates, lower, upper)
         segments = self._segments() - self.centre
-        normals = across(segments)
-        normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
+        normals = unit(across(segments))
         middles = segments.mean(axis=1)
         inwards = enclosed(segments, middles + (1e-7 * self.half) * normals)
         outward = np.where(inwards[:, None], -normals, normals)

@@ -12,7 +12,7 @@ from keraspinn.geometry.checks import Symbols
 from keraspinn.geometry.enclosed import closed
 from keraspinn.geometry.files import meshio
 from keraspinn.geometry.rejection import portion
-from keraspinn.geometry.simplices import Facets, across
+from keraspinn.geometry.simplices import Facets, across, unit
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -50,8 +50,7 @@ class Polyhedron(Geometry):
         corners = (self.vertices - self.centre)[self.triangles]
         normals = across(corners)
         volume = float(np.sum(normals * corners[:, 0]) / 6)
-        outward = normals * np.sign(volume)
-        outward /= np.linalg.norm(outward, axis=-1, keepdims=True)
+        outward = unit(normals * np.sign(volume))
         surface = Facets(corners, outward, self.half)
         block = Slice(tuple(self.half.tolist()), (), 3, "the interior")
         self.interior = portion(self, self, block, closed(surface), size=abs(volume))

@@ -130,8 +130,7 @@ class Facets(Nearest, Simplices):
         """Scaled first corners, normals, maps to barycentric coordinates, and sizes."""
         scaled = self.corners / self._half
         edges = scaled[:, 1:] - scaled[:, :1]
-        normals = self.outward * self._half
-        normals = normals / np.linalg.norm(normals, axis=-1, keepdims=True)
+        normals = unit(self.outward * self._half)
         sizes = np.linalg.norm(edges, axis=-1).max(axis=-1)
         return scaled[:, 0], normals, np.linalg.pinv(edges), sizes
 
@@ -142,13 +141,11 @@ class Facets(Nearest, Simplices):
         scaled = points / like(self._half, points)
         # Subtract each facet's first corner before multiplying. Unrolled over the
         # coordinates, as reductions over two or three numbers are slow.
-        offsets = [
-            scaled[..., j, None] - like(x, points) for j, x in enumerate(first.T)
-        ]
+        shifts = [scaled[..., j, None] - like(x, points) for j, x in enumerate(first.T)]
 
         def along(vectors):
-            pairs = zip(offsets, vectors.T, strict=True)
-            return sum(offset * like(v, points) for offset, v in pairs)
+            pairs = zip(shifts, vectors.T, strict=True)
+            return sum(shift * like(v, points) for shift, v in pairs)
 
         weights = [along(maps[..., k]) for k in range(maps.shape[-1])]
         lowest = functools.reduce(lib.minimum, [*weights, 1 - sum(weights)])
@@ -213,6 +210,11 @@ def across(corners):
     if corners.shape[-1] == 2:
         return edges[:, 0, ::-1] * (1, -1)
     return np.cross(edges[:, 0], edges[:, 1])
+
+
+def unit(vectors):
+    """Return vectors divided by their lengths."""
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
 def _trimmed(line, segment, coordinates, size):
