@@ -64,16 +64,14 @@ class Slice(Part):
         if len(spatial) != 1 or abs(spatial[0][1]) != 1:
             return super().normals(points)
         ((column, position),) = spatial
-        normal = np.zeros(self.spatial)
-        normal[column] = position
+        normal = position * np.eye(self.spatial)[column]
         zeros = library(points).zeros_like(points[..., : self.spatial])
         return zeros + like(normal, points)
 
     def measure(self):
         """Return the product of the extents that are not fixed."""
-        extent = 2 * np.array(self.half)
-        extent[[column for column, _ in self.fixed]] = 1.0
-        return float(extent.prod())
+        fixed = [column for column, _ in self.fixed]
+        return float(np.delete(2 * np.array(self.half), fixed).prod())
 
     def distance(self, coordinates, outside=False):
         """Return 1 ± ξ for a face, ξ from -1 to 1 over the interval; linear inside."""
