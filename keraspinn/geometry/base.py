@@ -75,7 +75,7 @@ class Geometry:
     """
 
     interior: Part
-    boundary: Block
+    boundary: Block = ()
     named: dict[str, Block]
     initial: Part | None = None
     periodic: tuple[sp.Symbol, ...] = ()
@@ -99,7 +99,6 @@ class Geometry:
         # Halve first: the sum of two large ends may overflow.
         self.centre = self.lower / 2 + self.upper / 2
         self.half = self.upper / 2 - self.lower / 2
-        self.boundary = ()
         self.named = {}
         self.dimension = len(self.lower)
         self.has_coordinates = space is not None

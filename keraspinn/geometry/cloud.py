@@ -85,8 +85,7 @@ class PointCloud(Geometry):
             name: _points_and_normals(name, entry, dimension)
             for name, entry in (boundary or {}).items()
         }
-        all_points = [self.points, *(points for points, _ in self.sets.values())]
-        everything = np.concatenate(all_points)
+        everything = np.concatenate([self.points, *(p for p, _ in self.sets.values())])
         lower, upper = everything.min(axis=0), everything.max(axis=0)
         if not (lower < upper).all():
             raise ValueError(
