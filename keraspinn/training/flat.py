@@ -7,9 +7,9 @@ import math
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.backend.scopes import joined
+from keraspinn.backend.scopes import joined, substituted
 from keraspinn.optimizers import Objective
-from keraspinn.training.objective import named, substituted
+from keraspinn.training.objective import named
 
 
 def split(vector, variables):

@@ -8,8 +8,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.backend.scopes import assign, select, substituted
-from keraspinn.training.flat import joined
+from keraspinn.backend.scopes import assign, joined, select, substituted
 from keraspinn.training.step import marked
 from keraspinn.training.trainer import Trainer
 

@@ -3,9 +3,8 @@
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.backend.scopes import all_finite, select
-from keraspinn.training.flat import FlatObjective, joined
-from keraspinn.training.objective import substituted
+from keraspinn.backend.scopes import all_finite, joined, select, substituted
+from keraspinn.training.flat import FlatObjective
 from keraspinn.training.step import Step, marked
 
 # Steps from one evaluation of the terms' losses to the next. It is for the logs alone,

@@ -22,8 +22,8 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.backend.scopes import all_finite, assign, select
-from keraspinn.training.objective import named, penalty, substituted
+from keraspinn.backend.scopes import all_finite, assign, select, substituted
+from keraspinn.training.objective import named, penalty
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,10 +8,10 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.backend.scopes import assign, substituted
+from keraspinn.backend.scopes import assign, joined, substituted
 from keraspinn.sampling import Batch
 from keraspinn.sampling.sources import PointSources
-from keraspinn.training.flat import joined, row_jacobians, split
+from keraspinn.training.flat import row_jacobians, split
 
 FIELDS = "fields"
 
