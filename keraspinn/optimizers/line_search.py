@@ -1,6 +1,6 @@
 """Line search for the strong Wolfe conditions."""
 
-import collections
+from collections import namedtuple
 
 import keras
 import numpy as np
@@ -8,7 +8,7 @@ from keras import ops
 
 from keraspinn.backend.scopes import select
 
-SearchResult = collections.namedtuple("SearchResult", "step loss gradient evaluations")
+SearchResult = namedtuple("SearchResult", "step loss gradient evaluations")
 
 
 def search(

@@ -1,6 +1,6 @@
 """Base class of quasi-Newton methods, which learn curvature from gradients."""
 
-import collections
+from collections import namedtuple
 
 import keras
 import numpy as np
@@ -14,9 +14,7 @@ from keraspinn.optimizers.line_search import search
 
 # Data of a step: the change s of the parameters, the change y of the gradient, the new
 # gradient, s·y, b = −α s·g / s·y, and the number of updates of the inverse Hessian.
-Lesson = collections.namedtuple(
-    "Lesson", "moved changed gradient product ratio updates"
-)
+Lesson = namedtuple("Lesson", "moved changed gradient product ratio updates")
 
 
 class QuasiNewton(Optimizer):
