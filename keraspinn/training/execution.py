@@ -19,15 +19,13 @@ def points_per_pass():
     return 131_072 if backend.has_accelerator() else 1024
 
 
-def steps_per_execution_for(
-    sources, terms, parameter_count, steps_per_epoch, optimizer=None
-):
+def steps_per_execution_for(sources, terms, parameters, steps_per_epoch, optimizer):
     """Return a number of steps that together take a fraction of a second.
 
     Args:
         sources: The `PointSources` of a step.
         terms: Dict from names to `LossTerm`s.
-        parameter_count: Number of the network's parameters.
+        parameters: Number of the network's parameters.
         steps_per_epoch: Number of steps of an epoch; the result divides it where a
             good divisor exists.
         optimizer: The optimizer; `keraspinn.optimizers` estimate the cost of a step.
@@ -39,11 +37,11 @@ def steps_per_execution_for(
         for required in term.passes
     )
     # A product with every weight forward, and two more backward.
-    flops = 6 * coefficients * parameter_count
+    flops = 6 * coefficients * parameters
     if isinstance(optimizer, Optimizer):
         counts = {name: len(sources.places[name].term.expressions) for name in terms}
         rows = sum(sources.total(name) * count for name, count in counts.items())
-        flops = optimizer.flops_needed(flops, rows, parameter_count)
+        flops = optimizer.flops_needed(flops, rows, parameters)
     available = _SECONDS * (2e13 if backend.has_accelerator() else 1e11)
     longest = max(1, min(_LONGEST, steps_per_epoch, int(available / flops)))
     divisor = max(n for n in range(1, longest + 1) if steps_per_epoch % n == 0)
