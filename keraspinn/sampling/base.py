@@ -13,7 +13,7 @@ points and counts them. To add one, copy `renewed.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
@@ -121,6 +121,9 @@ Error: TypeAlias = Callable[[Batch], Tensor]
 
 # Number of points inside and on each face, or a dict from term names to numbers.
 BatchSize: TypeAlias = int | Mapping[str, int] | None
+
+# Input of predictions: points `(n, d)`, or a stream of batches.
+Input: TypeAlias = ArrayLike | Iterable[Any]
 
 # Points of the residual, or of several terms by name.
 Given: TypeAlias = ArrayLike | Sampler | Mapping[str, ArrayLike | Sampler]

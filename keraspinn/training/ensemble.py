@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -15,6 +15,7 @@ from keraspinn.backend.compatibility import has_exclusions
 from keraspinn.common.checks import check_count, checked_seed
 from keraspinn.common.typing import Optimizer
 from keraspinn.declaration.problem import Problem
+from keraspinn.sampling.base import Input
 from keraspinn.training import checks
 from keraspinn.training.deviation import member_deviations
 from keraspinn.training.digests import weights_digest
@@ -183,15 +184,12 @@ class Ensemble(ProblemModel):
         return ops.transpose(fields, (1, 0, 2))
 
     def predict_members(
-        self,
-        x: ArrayLike | Iterable[Any],
-        expression: sp.Expr | None = None,
-        batch_size: int | None = None,
+        self, x: Input, expression: sp.Expr | None = None, batch_size: int | None = None
     ) -> np.ndarray:
         """Predict by every member.
 
         Args:
-            x: Points `(n, d)`.
+            x: Input `(n, d)`.
             expression: SymPy expression in the fields, derivatives included, in place
                 of the fields.
             batch_size: Number of points at a time.
@@ -205,19 +203,13 @@ class Ensemble(ProblemModel):
         return super().predict(x, batch_size, verbose=0).transpose(1, 0, 2)
 
     def predict(  # type: ignore[override]  # Keras's takes arguments without use here
-        self,
-        x: ArrayLike | Iterable[Any],
-        batch_size: int | None = None,
-        verbose: str | int = 0,
+        self, x: Input, batch_size: int | None = None, verbose: str | int = 0
     ) -> np.ndarray:
         """Return the mean of the members' fields at points `(n, d)`, `(n, F)`."""
         return self.predict_mean_and_deviation(x, None, batch_size)[0]
 
     def predict_deviation(
-        self,
-        x: ArrayLike | Iterable[Any],
-        expression: sp.Expr | None = None,
-        batch_size: int | None = None,
+        self, x: Input, expression: sp.Expr | None = None, batch_size: int | None = None
     ) -> np.ndarray:
         """Return the standard deviation of the members' fields.
 
@@ -265,7 +257,7 @@ class Ensemble(ProblemModel):
 
     def evaluate(
         self,
-        x: ArrayLike | Iterable[Any] | None = None,
+        x: Input | None = None,
         y: Mapping[str, ArrayLike] | None = None,
         batch_size: int | None = None,
         verbose: str | int = "auto",

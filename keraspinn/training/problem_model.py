@@ -15,7 +15,7 @@ from keraspinn.common.checks import check_count, checked_flag, unmasked
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.common.typing import Optimizer, Tensor
 from keraspinn.declaration.formulas import wrap_line
-from keraspinn.sampling.base import BatchSize, Given
+from keraspinn.sampling.base import BatchSize, Given, Input
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.training import checks, fitting
 from keraspinn.training.frozen import freeze, frozen
@@ -152,7 +152,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         """Train the model.
 
         Args:
-            x: Points. `None` draws fresh ones on the device in every step, or as the
+            x: Input. `None` draws fresh ones on the device in every step, or as the
                 optimizer needs them. A sampler of `keraspinn.sampling` draws those of
                 all terms, an array `(n, d)` fixes the residual's. A dict maps term
                 names to samplers or arrays. A `tf.data.Dataset`, `PyDataset` or
@@ -221,7 +221,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         """Make one step on given or drawn points; see `keras.Model.train_on_batch`.
 
         Args:
-            x: Points as `fit` takes them, but no stream.
+            x: Input as `fit` takes them, but no stream.
             y, return_dict: `None`, and as in Keras.
         """
         x = arguments.single_batch({} if x is None else x)
@@ -252,7 +252,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
     def evaluate(
         self,
-        x: ArrayLike | Iterable[Any] | None = None,
+        x: Input | None = None,
         y: Mapping[str, ArrayLike] | None = None,
         batch_size: int | None = None,
         verbose: str | int = "auto",
@@ -263,7 +263,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         The residual's loss is taken at the given points, the conditions' at fixed ones.
 
         Args:
-            x: Points `(n, d)`, as `problem.test_data` returns them, or a dataset.
+            x: Input `(n, d)`, as `problem.test_data` returns them, or a dataset.
             y: Optional dict from reference names to values `(n,)`.
             batch_size: Number of points at a time.
             **kwargs: As in `keras.Model.evaluate`, like `verbose`.
@@ -290,7 +290,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
     def predict(
         self,
-        x: ArrayLike | Iterable[Any],
+        x: Input,
         batch_size: int | None = None,
         verbose: str | int = "auto",
         **kwargs: Any,
