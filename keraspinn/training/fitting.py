@@ -64,9 +64,7 @@ def checked_optimizer(optimizer, replicas):
     return optimizer
 
 
-def fit_arguments(
-    model, x, y, batch_size, steps_per_epoch, validation_batch_size, settings
-):
+def fit_arguments(model, x, y, batch_size, steps_per_epoch, validation_size, settings):
     """Check the arguments of `fit`, and set the points and the pace of a training.
 
     Args:
@@ -75,7 +73,7 @@ def fit_arguments(
         y: Must be `None`.
         batch_size: Number of points, a dict of them, or `None`.
         steps_per_epoch: Number of steps, or `None`.
-        validation_batch_size: Number of points, or `None`.
+        validation_size: Number of points, or `None`.
         settings: All other arguments, a dict.
 
     Returns:
@@ -84,7 +82,7 @@ def fit_arguments(
     """
     arguments.reject_targets(y, **settings)
     check_count("steps_per_epoch", steps_per_epoch, None)
-    check_count("validation_batch_size", validation_batch_size, None)
+    check_count("validation_batch_size", validation_size, None)
     if not model.compiled:
         raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
     trainer = model.trainer
@@ -92,7 +90,7 @@ def fit_arguments(
     validation = settings.get("validation_data")
     if (pair := arguments.validation_pair(validation)) is not None:
         validation = evaluation_data(
-            model.problem, *pair, validation_batch_size, model.replica_count
+            model.problem, *pair, validation_size, model.replica_count
         )
     if trainer.streams:
         settings.setdefault("shuffle", False)  # as the pipeline orders them
