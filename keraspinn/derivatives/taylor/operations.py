@@ -93,16 +93,14 @@ def matmul(operation, x, kernel):
 @register_rule(ops.concatenate)
 def concatenate(operation, inputs):
     _check_axis(operation, inputs[0], last=-1)
-    return _joined(operation, inputs)
+    return concatenated(_series(operation, inputs))
 
 
 @register_rule(ops.stack)
 def stack(operation, inputs):
     _check_axis(operation, inputs[0], last=0)
-    columns = [
-        x.map(lambda c: c[..., None]) if isinstance(x, Taylor) else x for x in inputs
-    ]
-    return _joined(operation, columns)
+    series = _series(operation, inputs)
+    return concatenated([x.map(lambda c: c[..., None]) for x in series])
 
 
 def _check_axis(operation, x, last):
@@ -119,10 +117,11 @@ def _check_axis(operation, x, last):
         _reject(operation, f"has axis {axis}, which is not the features' axis")
 
 
-def _joined(operation, inputs):
+def _series(operation, inputs):
+    """Return the series to join, converted to one type."""
     if not all(isinstance(x, Taylor) for x in inputs):
         _reject(operation, "joins a constant")
-    return concatenated([*_alike(operation, *inputs)])
+    return [*_alike(operation, *inputs)]
 
 
 @register_rule(ops.expand_dims)

@@ -151,13 +151,9 @@ class Taylor:
                 f"`outer` must return {order + 1} Taylor coefficients, those of orders "
                 f"0 to {order}. Received: {len(outer_coefficients)}"
             )
-        constant, *rest = outer_coefficients
-        if constant is None:
-            constant = ops.zeros_like(self.value)
-        result = {self.indices.zero: constant}
-        nilpotent = dict(self.coefficients)
-        del nilpotent[self.indices.zero]
-        power = nilpotent
+        (constant, *rest), zero = outer_coefficients, self.indices.zero
+        result = {zero: ops.zeros_like(self.value) if constant is None else constant}
+        power = nilpotent = {i: c for i, c in self.coefficients.items() if i != zero}
         for k, coefficient in enumerate(rest, 1):
             if k > 1:
                 power = _product(self.indices, nilpotent, power, is_square=k == 2)
