@@ -119,13 +119,12 @@ def warn_of_flatness(network, lines):
     def change(points):
         return np.ptp(ops.convert_to_numpy(network(points)), axis=0)
 
+    def is_flat(line):
+        return (change(line) <= FLAT * change(_unit(line))).all()
+
     for scale in SCALES:
         with keras.StatelessScope(_redrawn(variables, scale)):
-            flat = [
-                name
-                for name in flat
-                if (change(lines[name]) <= FLAT * change(_unit(lines[name]))).all()
-            ]
+            flat = [name for name in flat if is_flat(lines[name])]
     if variables and flat:
         warnings.warn(
             f"The network hardly changes along {_enumerated(flat)}, which it receives "

@@ -37,8 +37,7 @@ def taylor_derivatives(forward, points, indices, combinations=()):
     outputs = forward(Taylor.of_points(points, IndexSet(indices, combinations)))
     combined = [outputs.combination(pairs) for pairs in combinations]
     highest = sorted({index for pairs in combinations for index, _ in pairs})
-    tables = [dict(pairs) for pairs in combinations]
-    weights = [[table.get(index, 0.0) for index in highest] for table in tables]
+    weights = [[dict(pairs).get(i, 0.0) for i in highest] for pairs in combinations]
     # The values of least norm with these combinations.
     shares = dict(zip(highest, np.linalg.pinv(weights), strict=True)) if highest else {}
     derivatives = {}
