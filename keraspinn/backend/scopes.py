@@ -63,8 +63,7 @@ def stateless(function, variables):
 
     def pure(values, *arguments):
         with substituted(variables, values) as scope:
-            result = function(*arguments)
-            return result, [scope.get_current_value(v) for v in variables]
+            return function(*arguments), [scope.get_current_value(v) for v in variables]
 
     return pure
 

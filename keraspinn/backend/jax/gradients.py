@@ -29,8 +29,7 @@ def value_and_gradients(function, values, count=1):
 
     if count == 1:
         return one(0)
-    shapes = jax.eval_shape(one, 0)
-    zeros = jax.tree.map(lambda shape: jnp.zeros(shape.shape, shape.dtype), shapes)
+    zeros = jax.tree.map(jnp.zeros_like, jax.eval_shape(one, 0))
     return jax.lax.fori_loop(
         0, count, lambda number, sums: jax.tree.map(jnp.add, sums, one(number)), zeros
     )

@@ -61,14 +61,14 @@ def apply_optimizer(optimizer, variables, gradients, state, taken=None):
     moved = [*variables, *optimizer.variables]
     before = [*state["variables"], *state["optimizer"]]
     context = tf.distribute.get_replica_context()
-    if context is None or context.num_replicas_in_sync == 1:
+    is_alone = context is None or context.num_replicas_in_sync == 1
+    if is_alone:
         optimizer.apply(gradients, variables)
-        after = snapshot(moved)
-        if taken is not None:
-            after = select(taken, after, before)
     else:
         _apply_on_replicas(context, optimizer, variables, gradients, taken)
-        after = snapshot(moved)
+    after = snapshot(moved)
+    if is_alone and taken is not None:
+        after = select(taken, after, before)
     return after[: len(variables)], after[len(variables) :]
 
 
