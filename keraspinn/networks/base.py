@@ -159,13 +159,14 @@ class Network(Adaptable):
         """
         self.scales, self._sizes = scales, list(sizes)
         self._offsets = list(offsets or [0.0] * len(sizes))
-        policy, is_periodic = self.dtype_policy, any(periods or ())
-        if is_periodic:
+        policy = self.dtype_policy
+        if any(periods or ()):
             self._circles = Periodic(periods, dtype=policy, name="circles")
-        if kinks and not is_periodic and not self.built:
-            self._kinks = Kinks(kinks, dtype=policy, name="kinks")
-        if corners and not is_periodic and not self.built:
-            self._corners = Corners(corners, dtype=policy, name="corners")
+        elif not self.built:
+            if kinks:
+                self._kinks = Kinks(kinks, dtype=policy, name="kinks")
+            if corners:
+                self._corners = Corners(corners, dtype=policy, name="corners")
 
     def scaled(self, x: Tensor, wanted: object = None) -> Tensor:
         """Apply `forward` after periodic and other features, in scaled numbers.

@@ -183,8 +183,7 @@ def networks_of_fields(problem, networks):
             f"Received: networks of {list(networks)}"
         )
     for group in groups:
-        depends = {frozenset(field.args) for field in group}
-        if len(depends) > 1:
+        if len({frozenset(field.args) for field in group}) > 1:
             raise ValueError(
                 "Fields that share a network depend on the same coordinates. Received: "
                 f"{group}. Give each its own network."
