@@ -10,7 +10,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.backend.compatibility import every_layer
-from keraspinn.backend.scopes import assign, select, stateless
+from keraspinn.backend.scopes import assign, select, setting, stateless
 from keraspinn.training.checks import build_network
 from keraspinn.training.precision import rebuilt
 
@@ -166,9 +166,9 @@ def drawn_networks(problem, network, dtype, seeds):
         dtype: Floating-point type.
         seeds: Python's `random`, from which Keras draws seeds, is seeded by each.
     """
-    networks, kept = [], random.getstate()
+    networks = []
     points = keras.Input((problem.domain.dimension,), dtype=dtype)
-    try:
+    with setting(random.getstate, random.setstate, random.getstate()):
         for seed in seeds:
             random.seed(seed)
             networks.append(copy := rebuilt(network, dtype))
@@ -179,8 +179,6 @@ def drawn_networks(problem, network, dtype, seeds):
                 pairs = zip(copy.weights, network.weights, strict=True)
             for new, old in pairs:
                 new.trainable = old.trainable
-    finally:
-        random.setstate(kept)
     return networks
 
 
