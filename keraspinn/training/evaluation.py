@@ -56,8 +56,7 @@ class Evaluation:
         batches = self.sources.draw(seed, -1)
         if not self.place.term.is_energy:  # which needs lattice points
             batches["residual"] = self.place.given(x)
-        located = backend.shard(self.place.locate(x))
-        batches = backend.shard(batches)
+        located, batches = backend.shard((self.place.locate(x), batches))
         weights, variables = model.loss_weights, model.trainable_variables
         losses = model._objective.losses(batches, weights, variables)
         logs = model._logs.update(losses, steps=ops.shape(x)[0])

@@ -85,20 +85,18 @@ def fit_arguments(model, x, y, batch_size, steps_per_epoch, validation_size, set
     check_count("validation_batch_size", validation_size, None)
     if not model.compiled:
         raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
-    trainer = model.trainer
+    trainer, replicas = model.trainer, model.replica_count
     trainer.set_points(x, batch_size)
     validation = settings.get("validation_data")
     if (pair := arguments.validation_pair(validation)) is not None:
-        validation = evaluation_data(
-            model.problem, *pair, validation_size, model.replica_count
-        )
+        validation = evaluation_data(model.problem, *pair, validation_size, replicas)
     if trainer.streams:
         settings.setdefault("shuffle", False)  # as the pipeline orders them
         data = arguments.as_tuples(x)
         steps = trainer.steps_per_execution(steps_per_epoch)
     else:
         settings["shuffle"] = False  # there is nothing to shuffle
-        data = backend.tick_dataset(model.replica_count)
+        data = backend.tick_dataset(replicas)
         steps_per_epoch = steps_per_epoch or STEPS_PER_EPOCH
         steps = trainer.steps_per_execution(steps_per_epoch)
         if model.run_eagerly:

@@ -23,15 +23,14 @@ class SecondOrderStep(Step):
     def __call__(self, state, iteration, given=None, going=None):
         batches, sampling = self.points(state, iteration, given, backend.replica())
         renewed = bool(given) or self.sources.renewed(iteration)
-        weights, weighting = state["weights"], state["weighting"]
+        adapted = state["weights"], state["weighting"]
         if self.rule is not None:
             losses, gradients = self.objective.gradients(
                 batches, self.variables, state["variables"], self.largest
             )
-            weights, weighting = self.updated_weights(
-                gradients, losses, state, iteration
-            )
+            adapted = self.updated_weights(gradients, losses, state, iteration)
             terms = ops.stack([losses[name] for name in self.objective.names])
+        weights, weighting = adapted
         flat = FlatObjective(self, batches, weights, state, iteration)
         seen = ops.stack([ops.ones((), state["variables"][0].dtype), *weights.values()])
         flat.renewed = renewed | ops.any(seen != state["seen"]["weights"])

@@ -60,9 +60,8 @@ class Tangent:
             if name not in whole
         }
         self._sources = PointSources(model.problem, "float64", sizes)
-        self.rows, self.moved, self.field_rows = (
-            self.compiled(f) for f in (self._rows, self._moved, self._field_rows)
-        )
+        functions = self._rows, self._moved, self._field_rows
+        self.rows, self.moved, self.field_rows = map(self.compiled, functions)
 
     def draw(self, number):
         """Draw batches by term name, others for each `number`, a negative integer."""
