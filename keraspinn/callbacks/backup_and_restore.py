@@ -140,9 +140,8 @@ class BackupAndRestore(keras.callbacks.Callback):
             if (state := read_state(path)) is not None:
                 self._restore(path, *state)
                 return
-            warnings.warn(
-                f"The backup {path} is damaged, and is skipped.", stacklevel=3
-            )
+            text = f"The backup {path} is damaged, and is skipped."
+            warnings.warn(text, stacklevel=3)
 
     def _write(self, epoch, logs):
         """Write the backup of one epoch."""

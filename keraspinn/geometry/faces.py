@@ -137,9 +137,7 @@ def at_values(domain, on):
     if not set(on) <= set(domain.coordinates):
         return ()
     columns = [domain.coordinates.index(symbol) for symbol in on]
-    values = np.array([float(value) for value in on.values()])
-    relative = values - domain.centre[columns]
-
+    relative = np.array([float(v) for v in on.values()]) - domain.centre[columns]
     margins = 2 * TOLERANCE * domain.half[columns]
 
     def keep(points):

@@ -61,9 +61,8 @@ def gradient_histograms(
     entries = panels[0].get_legend_handles_labels()
     options = {"ncols": len(statistics.terms), "frameon": False}
     figure.legend(*entries, loc="outside lower center", **options)
-    if title is None:
-        title = f"Gradients after {statistics.iteration} training steps"
-    figure.suptitle(title)
+    usual = f"Gradients after {statistics.iteration} training steps"
+    figure.suptitle(usual if title is None else title)
     return figure
 
 

@@ -79,8 +79,7 @@ class PointSources:
             self.places[name] = Place(term, problem.domain, problem.scales, *settings)
         self.drawn = [n for n, s in self.samplers.items() if not isinstance(s, Held)]
         self.key = tuple(
-            (name, sampler.key(), self.places[name].requested)
-            for name, sampler in self.samplers.items()
+            (n, s.key(), self.places[n].requested) for n, s in self.samplers.items()
         )
 
     @property

@@ -26,10 +26,9 @@ def map_members(function, tensors, in_turn=False):
         lambda t: tf.TensorSpec(t.shape[1:], t.dtype), tensors
     )
     returned = one.get_concrete_function(*specs).structured_outputs
-    signature = tf.nest.map_structure(tf.TensorSpec.from_tensor, returned)
     return tf.map_fn(
         lambda member: one(*member),
         tensors,
         parallel_iterations=1,
-        fn_output_signature=signature,
+        fn_output_signature=tf.nest.map_structure(tf.TensorSpec.from_tensor, returned),
     )
