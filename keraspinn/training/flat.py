@@ -117,10 +117,8 @@ class FlatObjective(Objective):
 
     def value_and_gradient(self, parameters):
         """Return the total loss and its gradient, `(P,)`."""
-        variables, values = self.step.variables, self.split(parameters)
-        losses, gradients = self.step.objective.gradients(
-            self.batches, variables, values, self.step.largest
-        )
+        values = self.split(parameters)
+        losses, gradients = self.step.term_gradients(self.batches, values)
         total, added = self.step.total_gradient(gradients, self.weights, values)
         return named(losses, self.weights, added)["loss"], joined(total)
 

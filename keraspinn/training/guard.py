@@ -129,9 +129,7 @@ def _find_cause(model, step, draws):
         if not _finite(weight):
             return f"the loss weight of '{name}' is {weight.numpy()}"
     for batches in draws:
-        losses, gradients = model._objective.gradients(
-            batches, variables, largest=step.largest
-        )
+        losses, gradients = step.term_gradients(batches)
         for name in batches:
             if not _finite(loss := losses[name]):
                 where = _where(model, name, batches[name], step.largest)

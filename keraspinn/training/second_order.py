@@ -25,9 +25,7 @@ class SecondOrderStep(Step):
         renewed = bool(given) or self.sources.renewed(iteration)
         adapted = state["weights"], state["weighting"]
         if self.rule is not None:
-            losses, gradients = self.objective.gradients(
-                batches, self.variables, state["variables"], self.largest
-            )
+            losses, gradients = self.term_gradients(batches, state["variables"])
             adapted = self.updated_weights(gradients, losses, state, iteration)
             terms = ops.stack([losses[name] for name in self.objective.names])
         weights, weighting = adapted

@@ -99,6 +99,15 @@ class Step:
 
         return error
 
+    def term_gradients(self, batches, values=None):
+        """Return the losses and gradients of the unweighted terms.
+
+        Args:
+            batches: Dict from term names to batches.
+            values: Tensors for the trained variables, their own if not given.
+        """
+        return self.objective.gradients(batches, self.variables, values, self.largest)
+
     def total_gradient(self, gradients, weights, values):
         """Return the gradient of the weighted loss, and the regularizers' penalty.
 
@@ -172,9 +181,7 @@ class FirstOrderStep(Step):
         """
         batches, sampling = self.points(state, iteration, given, backend.replica())
         values = state["variables"]
-        losses, gradients = backend.replica_mean(
-            self.objective.gradients(batches, self.variables, values, self.largest)
-        )
+        losses, gradients = backend.replica_mean(self.term_gradients(batches, values))
         weights, weighting = self.updated_weights(gradients, losses, state, iteration)
         total, added = self.total_gradient(gradients, weights, values)
         losses = named(losses, weights, added)
