@@ -127,8 +127,7 @@ def moved(images, coordinates):
         images: Tuple of pairs of a coordinate and its replacement.
         coordinates: Tuple of the domain's SymPy symbols.
     """
-    replacements = dict(images)
-    program = Program([replacements.get(s, s) for s in coordinates], coordinates)
+    program = Program([dict(images).get(s, s) for s in coordinates], coordinates)
     return lambda columns: program(columns, {})
 
 

@@ -90,9 +90,8 @@ def integrate(model, expression, over, where, points):
             drawn = domain.sample(part, on_host(lattice((points,), shift)))
             there = on_host(domain.absolute(part, drawn))
             normals = on_host(domain.normals(part, drawn)) if has_normals else None
-        values = model._fields.predict(
-            expression.integrand, there, locate, EVALUATION_BATCH_SIZE, normals
-        )
+        batches = there, locate, EVALUATION_BATCH_SIZE, normals
+        values = model._fields.predict(expression.integrand, *batches)
         total += domain.measure(part) * float(np.mean(values, dtype="float64"))
     return total
 

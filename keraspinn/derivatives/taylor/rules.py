@@ -178,11 +178,10 @@ def concatenated(series):
     if not isinstance(series[0], Taylor):
         return ops.concatenate(series, axis=-1)
     indices = series[0].indices
-    carried = set().union(*(one.coefficients for one in series))
     joined = {
         key: ops.concatenate([one.scaled(key) for one in series], axis=-1)
         for key in indices.keys
-        if key in carried
+        if any(key in one.coefficients for one in series)
     }
     return Taylor(indices, joined)
 
