@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from keraspinn.callbacks.schedule import Directory, Measurement
 from keraspinn.diagnostics import GradientProbe, GradientStatistics
 from keraspinn.sampling.base import BatchSize, Given

@@ -1,7 +1,5 @@
 """Tabulated functions: coefficients and source terms given as numbers."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from typing import Any, Self
@@ -82,7 +80,7 @@ class Tabulated(sp.Atom):
         self.degree, self.name, self.orders = degree, name, orders
         return self
 
-    def __call__(self, *arguments: sp.Expr | float) -> Interpolation:
+    def __call__(self, *arguments: sp.Expr | float) -> "Interpolation":
         return Interpolation(self, *map(sp.sympify, arguments))
 
     def differentiated(self, axis: int) -> Self:
