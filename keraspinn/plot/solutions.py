@@ -114,11 +114,10 @@ def _draw_map(panel, domain, points, values, options):
         from matplotlib.tri import Triangulation
 
         known = ~np.isnan(values)
-        options = {"shading": "gouraud", **options}
         triangles = Triangulation(*points[known].T)
         middles = points[known][triangles.triangles].mean(axis=1)
         there = domain.contains(domain.interior, middles - domain.centre)
         triangles.set_mask(~on_host(there))  # outside the domain, as in a hole
-        return panel.tripcolor(triangles, values[known], **options)
+        return panel.tripcolor(triangles, values[known], shading="gouraud", **options)
     table = values[np.lexsort((points[:, 0], points[:, 1]))].reshape(len(y), len(x))
     return panel.pcolormesh(x, y, table, shading="gouraud", **options)

@@ -71,8 +71,7 @@ class Batch(NamedTuple):
 
         def split(name):
             filled = ops.concatenate([rows[name], more[name]])
-            parts = ops.reshape(filled, (count, size, *filled.shape[1:]))
-            return backend.shard(parts, axis=1)
+            return ops.reshape(filled, (count, size, *filled.shape[1:]))
 
-        tensors = {name: split(name) for name in rows}
+        tensors = backend.shard({name: split(name) for name in rows}, axis=1)
         return count, lambda number: Batch(**{n: t[number] for n, t in tensors.items()})

@@ -22,10 +22,8 @@ def map_members(function, tensors, in_turn=False):
         # It loops over random bits, and would warn of that.
         return tf.vectorized_map(lambda member: function(*member), tensors, warn=False)
     one = tf.function(function, autograph=False)
-    specs = tf.nest.map_structure(
-        lambda t: tf.TensorSpec(t.shape[1:], t.dtype), tensors
-    )
-    returned = one.get_concrete_function(*specs).structured_outputs
+    spec = tf.nest.map_structure(lambda t: tf.TensorSpec(t.shape[1:], t.dtype), tensors)
+    returned = one.get_concrete_function(*spec).structured_outputs
     return tf.map_fn(
         lambda member: one(*member),
         tensors,
