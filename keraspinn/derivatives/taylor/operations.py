@@ -10,14 +10,9 @@ import operator
 import keras
 from keras import ops
 
-from keraspinn.derivatives.taylor.activations import power
-from keraspinn.derivatives.taylor.rules import (
-    MissingRule,
-    activate,
-    affine,
-    concatenated,
-    register_rule,
-)
+from keraspinn.derivatives.taylor.activations import coefficients_of, power
+from keraspinn.derivatives.taylor.functional import MissingRule
+from keraspinn.derivatives.taylor.rules import affine, concatenated, register_rule
 from keraspinn.derivatives.taylor.series import Taylor
 
 
@@ -78,7 +73,7 @@ def raised(operation, base, exponent):
 def gelu(operation, x):
     if operation.get_config()["approximate"]:
         _reject(operation, "is approximate")
-    return activate(keras.activations.gelu, x)
+    return x.compose(coefficients_of(keras.activations.gelu))
 
 
 @register_rule(ops.matmul)
