@@ -170,10 +170,7 @@ class Box(Geometry):
 
     def _values(self, fixed):
         ends = {-1.0: self.lower, 1.0: self.upper}
-        return [
-            (column, ends.get(position, self.centre + self.half * position)[column])
-            for column, position in fixed
-        ]
+        return [(c, ends.get(p, self.centre + self.half * p)[c]) for c, p in fixed]
 
     def split(self, symbols):
         """Split into a box in some spatial coordinates and one in all others."""

@@ -79,10 +79,8 @@ class PirateNet(Network):
         self.first_gates = self._numbered(GatedDense, "gate_{}_1")
         self.second_gates = self._numbered(GatedDense, "gate_{}_2")
         self.hidden = self._numbered(keras.layers.Dense, "hidden_{}")
-        self.skips = [
-            AdaptiveSkip(dtype=self.dtype_policy, name=f"skip_{k + 1}")
-            for k in range(self.depth)
-        ]
+        names = [f"skip_{k + 1}" for k in range(self.depth)]
+        self.skips = [AdaptiveSkip(dtype=self.dtype_policy, name=n) for n in names]
         self.head = self._head()
 
     def forward(self, x, apply):

@@ -137,10 +137,8 @@ def _thinned(batch, most):
 def _eigenvalues(variation, program, coordinates, points):
     """Return those of a Hessian at some points, `(n, z)`, for fields of size one."""
     count, generator = len(variation.nodes), np.random.default_rng(0)
-    values = {
-        field_and_index(node, coordinates): generator.uniform(-1, 1, len(points))
-        for node in variation.nodes
-    }
+    keys = [field_and_index(node, coordinates) for node in variation.nodes]
+    values = {key: generator.uniform(-1, 1, len(points)) for key in keys}
     with backend.double_precision():
         entries = program.on_host(columns(coordinates, points), values)
     matrices = np.stack(entries, axis=-1).reshape(-1, count, count)

@@ -186,9 +186,8 @@ class Fields:
             alike.setdefault(frozenset(required.items()), []).append(images)
         for required, group in alike.items():
             pairs = [self._moved(images, by_name, points) for images in group]
-            moved_points, coordinates = (
-                ops.concatenate(parts, axis=-2) for parts in zip(*pairs, strict=True)
-            )
+            joined = functools.partial(ops.concatenate, axis=-2)
+            moved_points, coordinates = map(joined, zip(*pairs, strict=True))
             values = self.derivatives(moved_points, dict(required), (), coordinates)
             for key, value in values.items():
                 parts = ops.split(value, len(group), axis=-1)

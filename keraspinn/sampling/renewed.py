@@ -30,11 +30,10 @@ class Renewed(Sampler):
         return remembered(place.draw(uniform))
 
     def step(self, place, state, iteration, uniform, error):
-        state = ops.cond(
-            self.renewed(iteration),
-            lambda: remembered(self.choose(place, uniform, error)),
-            lambda: dict(state),
-        )
+        def chosen():
+            return remembered(self.choose(place, uniform, error))
+
+        state = ops.cond(self.renewed(iteration), chosen, lambda: dict(state))
         return place.drawn(**state), state
 
     def choose(self, place, uniform, error):

@@ -1,5 +1,6 @@
 """Many models of one problem, trained as one program by a leading axis."""
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -244,11 +245,8 @@ class Ensemble(ProblemModel):
         """Update losses and errors of every member; return their means."""
         x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
         members, model = self._members, self._members.model
-        logs = members.logged(
-            lambda seed: model._evaluation.update(model, x, y, seed),
-            (members.seed_tensor,),
-            model.variables,
-        )
+        update = functools.partial(model._evaluation.update, model, x, y)
+        logs = members.logged(update, (members.seed_tensor,), model.variables)
         return members.means(logs)
 
     def evaluate(
