@@ -1,7 +1,5 @@
 """Fields of a network with their derivatives, and expressions in them."""
 
-import functools
-
 import numpy as np
 from keras import backend as keras_backend
 from keras import ops
@@ -51,7 +49,7 @@ class Fields:
         self._adapted = scales == problem.scales and network.is_its_forward
         self._time_shift = getattr(network, "time_shift", None)
         self._hard = HardConstraint(problem) if problem.hard else None
-        self._function = functools.cache(self._function)
+        self._functions = {}
         dimension = problem.domain.dimension
         self.engine = engines.choose_engine(self.scaled_values, dimension, dtype)
 
@@ -186,8 +184,9 @@ class Fields:
             alike.setdefault(frozenset(required.items()), []).append(images)
         for required, group in alike.items():
             pairs = [self._moved(images, by_name, points) for images in group]
-            joined = functools.partial(ops.concatenate, axis=-2)
-            moved_points, coordinates = map(joined, zip(*pairs, strict=True))
+            moved_points, coordinates = (
+                ops.concatenate(parts, axis=-2) for parts in zip(*pairs, strict=True)
+            )
             values = self.derivatives(moved_points, dict(required), (), coordinates)
             for key, value in values.items():
                 parts = ops.split(value, len(group), axis=-1)
@@ -238,9 +237,13 @@ class Fields:
         return values if several else values[0]
 
     def _function(self, expressions, on_boundary):
-        program = self._checked_program(expressions, on_boundary)
-        read = [*self._network.variables, *self._coefficients.values()]
-        return backend.compiled(functools.partial(self.evaluate, program), read)
+        if (expressions, on_boundary) not in self._functions:
+            program = self._checked_program(expressions, on_boundary)
+            self._functions[expressions, on_boundary] = backend.compiled(
+                lambda *points: self.evaluate(program, *points),
+                read=[*self._network.variables, *self._coefficients.values()],
+            )
+        return self._functions[expressions, on_boundary]
 
     def _checked_program(self, expressions, on_boundary):
         problem, domain = self._problem, self._problem.domain
