@@ -186,7 +186,7 @@ class Ensemble(ProblemModel):
         """Predict by every member.
 
         Args:
-            x: Input `(n, d)`.
+            x: Points `(n, d)`.
             expression: SymPy expression in the fields, derivatives included, in place
                 of the fields.
             batch_size: Number of points at a time.

@@ -152,7 +152,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         """Train the model.
 
         Args:
-            x: Input. `None` draws fresh ones on the device in every step, or as the
+            x: Points. `None` draws fresh ones on the device in every step, or as the
                 optimizer needs them. A sampler of `keraspinn.sampling` draws those of
                 all terms, an array `(n, d)` fixes the residual's. A dict maps term
                 names to samplers or arrays. A `tf.data.Dataset`, `PyDataset` or
@@ -221,7 +221,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         """Make one step on given or drawn points; see `keras.Model.train_on_batch`.
 
         Args:
-            x: Input as `fit` takes them, but no stream.
+            x: Points as `fit` takes them, but no stream.
             y, return_dict: `None`, and as in Keras.
         """
         x = arguments.single_batch({} if x is None else x)
@@ -263,7 +263,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         The residual's loss is taken at the given points, the conditions' at fixed ones.
 
         Args:
-            x: Input `(n, d)`, as `problem.test_data` returns them, or a dataset.
+            x: Points `(n, d)`, as `problem.test_data` returns them, or a dataset.
             y: Optional dict from reference names to values `(n,)`.
             batch_size: Number of points at a time.
             **kwargs: As in `keras.Model.evaluate`, like `verbose`.
