@@ -1,12 +1,13 @@
 """Many models of one problem, trained as one program by a leading axis."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
 import numpy as np
-import sympy as sp
 from keras import ops
 from numpy.typing import ArrayLike
 
@@ -23,6 +24,9 @@ from keraspinn.training.member_trainer import MemberTrainer
 from keraspinn.training.members import Members, Spread, drawn_networks
 from keraspinn.training.model import PINNModel
 from keraspinn.training.problem_model import ProblemModel
+
+if TYPE_CHECKING:
+    import sympy as sp
 
 
 @keras.saving.register_keras_serializable("keraspinn")

@@ -1,21 +1,21 @@
 """The Keras model that solves a `Problem`."""
 
+from __future__ import annotations
+
 import random
 import re
 import types
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
 import numpy as np
-import sympy as sp
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.common.checks import checked_seed
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.terms import RESIDUAL
-from keraspinn.geometry.part import On
 from keraspinn.residuals.fields import Fields
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
 from keraspinn.sampling.sources import check_apart, checked_points
@@ -27,6 +27,11 @@ from keraspinn.training.logs import Logs
 from keraspinn.training.objective import Objective
 from keraspinn.training.problem_model import ProblemModel
 from keraspinn.training.trainer import Trainer
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from keraspinn.geometry.part import On
 
 
 @keras.saving.register_keras_serializable("keraspinn")

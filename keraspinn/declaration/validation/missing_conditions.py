@@ -14,8 +14,12 @@ from keraspinn.declaration.terms import (
     equation_expressions,
     expressions_of,
     fields_of_fewer_coordinates,
-    is_on,
     missing_normals_error,
+)
+from keraspinn.declaration.validation.initial_parts import (
+    SMALLEST_SHARE,
+    equations_at,
+    initial_parts_without_conditions,
 )
 from keraspinn.declaration.validation.normal_order import ORDER_POINTS, NormalOrder
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
@@ -25,8 +29,6 @@ from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.arrays import on_host
 from keraspinn.geometry.checks import written
 
-# Share of a part without a condition, up to which it is a corner left out on purpose.
-SMALLEST_SHARE = 0.05
 # Points that show along which coordinates a part extends.
 EXTENT_POINTS = 4
 # Parts that a message names.
@@ -276,7 +278,7 @@ def parts_without_conditions(domain, terms):
             else:
                 has_condition[:] = count.mean() > fewest
     for piece, (points, _, has_condition) in zip(pieces, counts, strict=True):
-        for expressions, is_here in _equations_at(domain, terms, points):
+        for expressions, is_here in equations_at(domain, terms, points):
             bare = points[is_here & ~has_condition]
             if len(bare) <= SMALLEST_SHARE * len(points):
                 continue
@@ -285,39 +287,7 @@ def parts_without_conditions(domain, terms):
             if orders[expressions].order(piece, bare[:ORDER_POINTS]) > max(most, 1):
                 point = on_host(domain.absolute(piece, bare[:1]))[0]
                 missing.append((piece, len(bare) / len(points), point))
-    return missing + _initial_parts_without_conditions(domain, terms)
-
-
-def _initial_parts_without_conditions(domain, terms):
-    """Return the same for the initial time, where conditions hold in a part of it."""
-    time = domain.time_coordinate
-    if time is None or time in domain.periodic or domain.dimension == 1:
-        return []
-    (block,), missing = domain.blocks("initial"), []
-    points = probe_points(domain, (block,)) - domain.centre
-    pairs = [(len(t.expressions), t.parts) for t in condition_terms(terms)]
-    count = sum(number * is_on(domain, parts, points) for number, parts in pairs)
-    for expressions, is_here in _equations_at(domain, terms, points):
-        bare = points[is_here & (count < np.max(count[is_here]))]
-        evolve = any(
-            time in d.variables for e in expressions for d in e.atoms(sp.Derivative)
-        )
-        if evolve and len(bare) > SMALLEST_SHARE * len(points):
-            missing.append((block[0], len(bare) / len(points), domain.centre + bare[0]))
-    return missing
-
-
-def _equations_at(domain, terms, points):
-    """Yield tuples of the expressions that hold together, and the mask of points."""
-    equations = [term for term in terms.values() if term.is_equation]
-    # The interior's hold on its boundary, too; a user's part may lack `contains`.
-    whole = domain.blocks("interior")
-    holds = [t.blocks == whole or is_on(domain, t.blocks[0], points) for t in equations]
-    holds = np.stack([np.broadcast_to(h, len(points)) for h in holds], axis=1)
-    for row in np.unique(holds, axis=0):
-        together = tuple(expressions_of(equations[i] for i in np.flatnonzero(row)))
-        if together:
-            yield together, (holds == row).all(axis=1)
+    return missing + initial_parts_without_conditions(domain, terms)
 
 
 def _counted_parts(domain, terms):
