@@ -1,4 +1,4 @@
-"""Checks of Piecewise: a branch holds everywhere, and points sample each branch."""
+"""Checks that expressions have values: of Piecewise branches, logarithms and roots."""
 
 import warnings
 
@@ -13,6 +13,10 @@ from keraspinn.expressions.nodes import distinct_nodes
 # Points at which a branch must hold. A gap that they miss fills about 0.1 % of the
 # domain, and the guard in `fit` detects it.
 BRANCH_POINTS = 1_000
+# Share of the points at which a function may be undefined, as sin(x)/x is at 0.
+UNDEFINED = 0.01
+# Functions that are undefined for some arguments, beside powers.
+_PARTIAL = sp.log, sp.asin, sp.acos, sp.acosh, sp.atanh
 
 
 def check_branches(expressions, domain, blocks, where):
@@ -60,6 +64,37 @@ def check_branches(expressions, domain, blocks, where):
                 if condition.has(sp.Eq, sp.Ne):
                     raise ValueError(text)
                 warnings.warn(text, stacklevel=4)
+
+
+def check_known_values(expressions, domain, blocks, where):
+    """Check that factors of the coordinates alone, such as sqrt(x), are real.
+
+    Args:
+        expressions: Normalized SymPy expressions.
+        domain: The geometry.
+        blocks: The parts of the domain where the expressions should hold.
+        where: String that names them in errors.
+
+    Raises:
+        ValueError: If a factor is undefined at more than 1 % of the points of a block.
+    """
+    terms = (term for e in expressions for term in sp.Add.make_args(e))
+    for known, names in map(with_symbols, terms):
+        known, _ = known.as_independent(*names.values(), as_Add=False)
+        is_root = any(not p.exp.is_integer for p in known.atoms(sp.Pow))
+        if not known.free_symbols <= {*domain.coordinates} or not (
+            is_root or known.has(*_PARTIAL)
+        ):
+            continue
+        points = probe_points(domain, blocks, BRANCH_POINTS)
+        missing = np.isnan(evaluate_at([known], domain.coordinates, points)[0])
+        if missing.mean() > UNDEFINED:
+            at = points[missing.argmax()].tolist()
+            at = dict(zip(map(str, domain.coordinates), at, strict=True))
+            raise ValueError(
+                f"In {where}: {known} has no real value at {at}. Choose a domain in "
+                "which it is real, or limit its argument, as sqrt(Max(a, 0)) does."
+            )
 
 
 def _branch_numbers(piece, coordinates, points):

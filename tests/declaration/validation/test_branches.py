@@ -146,3 +146,38 @@ def test_an_uncoupled_field_needs_a_condition(recwarn):
     recwarn.clear()
     kp.Problem(BOX, {"e": U.diff(X) + other.diff(X), "f": other.diff(Y)}, WALL)
     assert not recwarn
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        sp.log(X - 0.5),
+        sp.sqrt(X - 0.5) * U,
+        sp.asin(2 * X) * U.diff(Y),
+        (X - 0.5) ** 1.5,
+        (X - sp.Rational(1, 2)) ** sp.Rational(1, 3) * sp.Symbol("x"),
+    ],
+)
+def test_functions_without_a_real_value_raise(known):
+    with pytest.raises(ValueError, match="'e'.* no real value at .*'x': .*Max"):
+        kp.Problem(BOX, {"e": U.diff(X, 2) + known}, WALL)
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        X * sp.log(X),
+        sp.sqrt(X) / sp.sin(X),
+        sp.sqrt(sp.Max(X - 0.5, 0)),
+        sp.Piecewise((sp.sqrt(X - 0.5), X > 0.5), (0, True)),
+        sp.sqrt(U - 1),
+    ],
+)
+def test_functions_with_real_values_are_allowed(known):
+    kp.Problem(BOX, {"e": U.diff(X, 2) + known}, WALL)
+
+
+def test_a_boundary_value_without_a_real_value_raises():
+    with pytest.raises(ValueError, match="condition 'c'.*no real value at"):
+        known = {"c": kp.Condition(U - sp.log(X - 1), on={X: 0}, hard=True)}
+        kp.Problem(BOX, {"e": U.diff(X)}, known)
