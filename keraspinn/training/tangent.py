@@ -10,10 +10,13 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.backend.scopes import assign, joined, substituted
 from keraspinn.sampling import Batch
+from keraspinn.sampling.residual_based import at_most_once, systematic
 from keraspinn.sampling.sources import PointSources
 from keraspinn.training.flat import row_jacobians, split
 
 FIELDS = "fields"
+# Points to choose from, for each one that is chosen by its residual.
+POOL = 20
 
 
 def stacked(pairs, divisors):
@@ -54,18 +57,52 @@ class Tangent:
         coefficients = model.coefficients.values()
         self._variables = [*model.network.trainable_variables, *coefficients]
         self.size = sum(math.prod(variable.shape) for variable in self._variables)
-        sizes = {
-            name: inside if term.is_equation else on_face
-            for name, term in model.problem.terms.items()
-            if name not in whole
-        }
-        self._sources = PointSources(model.problem, "float64", sizes)
+        self._inside, self._on_face, self._whole = inside, on_face, whole
         functions = self._rows, self._moved, self._field_rows
         self.rows, self.moved, self.field_rows = map(self.compiled, functions)
 
-    def draw(self, number):
-        """Draw batches by term name, others for each `number`, a negative integer."""
-        return self._sources.draw(self.model.seed, number)
+    def draw(self, number, inside=None):
+        """Draw batches by term name.
+
+        Args:
+            number: A negative integer; others draw other points.
+            inside: Number of points of equations, if not the usual one.
+        """
+        return self._sources(inside or self._inside).draw(self.model.seed, number)
+
+    def rows_by_residual(self, number):
+        """Return `rows` with more points of equations where residuals are large.
+
+        Rows are divided by the root of the density, so that sums of squares have the
+        mean that they have for uniform points.
+        """
+        batches, pool = self.draw(number), self.draw(number, POOL * self._inside)
+        roots = {}
+        for name, term in self._objective.terms.items():
+            if self.model.problem.terms[name].is_equation and term.is_pointwise:
+                size = ops.sqrt(term.squared(self._fields, pool[name]))
+                mean = ops.mean(size) + keras.config.epsilon() ** 2
+                density = at_most_once(size / mean + 1, self._inside)
+                density = density / ops.mean(density)
+                taken = systematic(density, self._inside, 0.5)
+                drawn = pool[name].by_point() | {"density": density}
+                drawn = {n: ops.take(x, taken, axis=0) for n, x in drawn.items()}
+                roots[name] = np.sqrt(ops.convert_to_numpy(drawn.pop("density")))
+                batches[name] = Batch(**drawn)
+        return {
+            name: [(r / root, j / root[:, None]) for r, j in pairs]
+            for name, pairs in self.rows(batches).items()
+            for root in [roots.get(name, np.ones(1))]
+        }
+
+    def _sources(self, inside):
+        problem = self.model.problem
+        sizes = {
+            name: inside if term.is_equation else self._on_face
+            for name, term in problem.terms.items()
+            if name not in self._whole
+        }
+        return PointSources(problem, "float64", sizes)
 
     def compiled(self, function):
         """Compile a function that reads the model, with arrays as its results."""

@@ -8,7 +8,7 @@ import sympy as sp
 
 from examples.verdicts.__main__ import run, write
 from examples.verdicts.faults import fin_by_volumes
-from examples.verdicts.problems import CASES, differences_on_l
+from examples.verdicts.problems import CASES, differences_on_l, extrapolated_on_l
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,19 @@ def test_closed_forms_solve_equations_and_conditions(name):
 
 
 def test_differences_on_the_l_converge():
-    coarse, fine = (differences_on_l(n) for n in (28, 56))
-    assert fine[1].max() == pytest.approx(coarse[1].max(), rel=0.03)
-    assert not np.any((fine[0] > 0).all(axis=1))
-    assert fine[1].min() > 0
+    coarse, fine = (np.nanmax(differences_on_l(n)) for n in (28, 56))
+    assert fine == pytest.approx(coarse, rel=0.03)
+
+
+def test_extrapolation_on_the_l_is_more_accurate_than_differences():
+    def at_a_half(count):
+        points, values = extrapolated_on_l(count)
+        assert not np.any((points > 0).all(axis=1)) and values.min() > 0
+        return values[np.all(points == -0.5, axis=1)].item()
+
+    coarse, true = at_a_half(16), at_a_half(128)
+    differences = differences_on_l(32)[15, 15]
+    assert abs(coarse - true) < abs(differences - true) / 5
 
 
 def test_a_run_compares_estimates_with_errors_and_can_be_resumed(tmp_path):

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keraspinn.diagnostics.verdicts.extents import without_largest
 from keraspinn.optimizers.linear_solves import dense_solver
 from keraspinn.training.tangent import stacked
 
@@ -66,10 +67,16 @@ def scaled_rows(rows, norms):
     return stacked(pairs, [norm for term in norms.values() for norm in term])
 
 
-def total_norm(values, norms):
-    """Return the norm of all rows, each divided by its expression's norm."""
+def total_norm(values, norms, rare=0.0):
+    """Return the norm of all rows, each divided by its expression's norm.
+
+    Args:
+        values: Dict from names of terms to lists of rows.
+        norms: Dict from names of terms to lists of numbers.
+        rare: Share of the rows, the largest ones, that do not count.
+    """
     squares = (
-        np.sum(np.square(value / norm))
+        np.sum(np.square(without_largest(value, rare) / norm))
         for name, divisors in norms.items()
         for value, norm in zip(values[name], divisors, strict=True)
     )

@@ -87,6 +87,12 @@ def rms(values):
     return float(np.sqrt(np.mean(np.square(values))))
 
 
+def without_largest(values, share):
+    """Return values without a share of them, those of the largest magnitude."""
+    order = np.argsort(abs(values))
+    return values[order[: len(values) - int(share * len(values))]]
+
+
 def without_levels(problem, batches, fields):
     """Return values of fields without parts that equations and conditions leave free.
 

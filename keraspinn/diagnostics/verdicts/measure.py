@@ -14,7 +14,11 @@ from keraspinn.diagnostics.verdicts import causes, extents
 from keraspinn.diagnostics.verdicts.contradictions import systematic
 from keraspinn.diagnostics.verdicts.correction import correction, row_norms, total_norm
 from keraspinn.diagnostics.verdicts.energy_gap import energy_verdict
-from keraspinn.diagnostics.verdicts.extents import rms, without_levels
+from keraspinn.diagnostics.verdicts.extents import (
+    rms,
+    without_largest,
+    without_levels,
+)
 from keraspinn.diagnostics.verdicts.quantities import quantity_errors
 from keraspinn.diagnostics.verdicts.report import LEFT
 from keraspinn.diagnostics.verdicts.sensitivity import DAMPING, SOME, amplification
@@ -43,12 +47,19 @@ FAR = 30.0
 # wrong position 6,000: one Newton step does not move it there.
 OPEN = 1e4
 OPEN_NONLINEAR = 3e3
-# Share of the residuals that the correction may leave.
+# Share of the residuals that the correction may leave: of all, and of those without the
+# rarest, which may outweigh all others at a kink.
 UNEXPLAINED = 0.5
+RARE = 0.01
 # Factor of the points where it leaves more in a model to be trusted. A flow was 4 %
 # wrong at an estimate of 0.9 % by 1,000 points, which the correction fits one by one,
 # and of 4 % by 4,000.
 MORE = 4
+# Factor of the points at which a correction is judged. Nearly all of a residual may be
+# in a layer that holds one point in a hundred.
+JUDGES = 8
+# Share of the points that may be beside an edge where conditions contradict each other.
+OUTLIERS = 1e-3
 # Residual left, relative to the tolerance, from which on that counts.
 MATTERS = 0.1
 # Most entries of the Jacobian at these points.
@@ -92,10 +103,11 @@ def verdict(
     Args:
         model: A `PINNModel` of any precision, trained by any method.
         tolerance: Relative L2 error up to which a field is trusted.
-        points: Number of points inside, and four times as many for an energy, or
-            before a model is trusted whose correction fits these alone. Time grows
-            with the cube of the number of rows or of parameters, whichever is less.
-            1,000 points take 3 s of one core for 30 × 3 units, and 300 points take 2 s.
+        points: Number of points inside, more of them where residuals are large. Eight
+            times as many judge the correction. Four times as many are used for an
+            energy, or before a model is trusted whose correction fits these alone.
+            Time grows with the cube of the number of rows or of parameters, whichever
+            is less. 1,000 points take 3 s of one core for 30 × 3 units.
         points_on_face: Number of points on each face.
         quantities: Optional dict from names to SymPy expressions in the fields, whose
             relative L2 error is estimated too; or to `keraspinn.integral` terms, such
@@ -130,12 +142,15 @@ def verdict(
     if model.problem.energy is not None:
         return energy_verdict(model, tolerance, MORE * points, quantities or {})
     with backend.double_precision():
-        measurement = _Measurement(model, Tangent(model, points, points_on_face))
+        judges = JUDGES * points
+        few = Tangent(model, points, points_on_face)
+        measurement = _Measurement(model, few, judges)
         result = measurement.verdict(tolerance, quantities or {})
-        explained = dataclasses.replace(result, is_unexplained=False)
+        errors = measurement.errors
+        explained = dataclasses.replace(result, errors=errors, is_unexplained=False)
         if explained.trusted and measurement.is_overfitted(result):
             more = Tangent(model, MORE * points, MORE * points_on_face)
-            measurement = _Measurement(model, more)
+            measurement = _Measurement(model, more, judges)
             # What residuals do not see is known by now.
             slacks = result.slacks if result.trusted else None
             result = measurement.verdict(tolerance, quantities or {}, slacks)
@@ -148,11 +163,12 @@ class _Measurement:
     Args:
         model: The `PINNModel`.
         tangent: Its `Tangent`.
+        judges: Number of points of equations at which the correction is judged.
     """
 
-    def __init__(self, model, tangent):
+    def __init__(self, model, tangent, judges):
         self.model, self.tangent, self.problem = model, tangent, model.problem
-        self.rows, self.batches = tangent.rows(tangent.draw(-1)), tangent.draw(-2)
+        self.rows, self.batches = tangent.rows_by_residual(-1), tangent.draw(-2, judges)
         self.norms, weighted = row_norms(self.problem, self.rows)
         self.direction, self.values, self.changes, self.left = correction(
             tangent, self.rows, self.batches, weighted
@@ -161,7 +177,9 @@ class _Measurement:
             rows[FIELDS] = without_levels(self.problem, self.batches, rows[FIELDS])
         sides = self.values, self.left
         before, left = (total_norm(rows, self.norms) for rows in sides)
-        self.is_unexplained = not left <= UNEXPLAINED * before < np.inf
+        usual, rest = (total_norm(rows, self.norms, RARE) for rows in sides)
+        explained = left <= UNEXPLAINED * before < np.inf
+        self.is_unexplained = not (explained and rest <= UNEXPLAINED * usual)
         # In time windows, errors by the remaining residuals accumulate, too.
         is_open = isinstance(model.network, TimeWindows) and self.is_unexplained
         self.factor = 1 / max(1 - left / before, LEAST_EXPLAINED) if is_open else 1
@@ -177,11 +195,12 @@ class _Measurement:
             for name, term in self.problem.terms.items()
             for k, label in enumerate(term.names)
         }
+        self.errors, self.sizes = self._errors()
 
     def verdict(self, tolerance, quantities, slacks=None):
         """Return the `Verdict`, whose slacks are measured unless they are given."""
         misfits, left, contradictions = self._residuals(tolerance)
-        errors, sizes = self._errors()
+        errors, sizes = self.errors, self.sizes
         sums = missed_by_sums(self.tangent.model, self.batches, self.terms)
         moved = self.tangent, self.direction, self.batches
         derived = quantity_errors(quantities, *moved).items()
@@ -242,7 +261,8 @@ class _Measurement:
             residual, rest = self.values[name][k], self.left[name][k]
             misfit = _ratio(rms(residual), largest)
             misfits[label] = max(misfits.get(label, 0.0), misfit)
-            remaining = _ratio(rms(rest[self._is_inside(name)]), largest)
+            typical = without_largest(rest[self._is_inside(name)], OUTLIERS)
+            remaining = _ratio(rms(typical), largest)
             left[label] = max(left.get(label, 0.0), remaining)
             if not self.problem.terms[name].is_equation:
                 points = ops.convert_to_numpy(self.batches[name].points)
@@ -316,7 +336,7 @@ class _Measurement:
         if not self.problem.measured:
             names += tuple(parameter.name for parameter in self.problem.parameters)
             values = [abs(value) or 1.0 for value in self.coefficients]
-        parts = self.tangent, self.rows, self.batches, self.norms
+        parts = self.tangent, self.rows, self.tangent.draw(-2), self.norms
         ratios = amplification(*parts, sizes, values, damping)
         is_linear = causes.is_linear(self.problem)
         if not ratios.max() > (OPEN if is_linear else OPEN_NONLINEAR):

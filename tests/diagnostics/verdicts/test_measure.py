@@ -337,7 +337,7 @@ def test_unexplained_residuals_need_a_tenth_of_the_error(
 
 
 @pytest.mark.slow
-def test_porous_medium_with_a_dry_part_is_trusted_to_its_error_alone():
+def test_error_of_a_porous_medium_with_a_dry_part_is_estimated():
     """Barenblatt's solution has a kink at its front, where its diffusivity is zero."""
     t = sp.Symbol("t")
     w = sp.Function("w")(X, t)
@@ -356,7 +356,8 @@ def test_porous_medium_with_a_dry_part_is_trusted_to_its_error_alone():
     error = np.linalg.norm(solution.model.predict(points, verbose=0)[:, 0] - values)
     error /= np.linalg.norm(values)
     assert not (solution.solved and error > 1e-3)
-    assert verdict(solution.model).is_unexplained
+    estimate = verdict(solution.model)
+    assert estimate.is_unexplained or error / 3 < estimate.error < 3 * error
 
 
 def test_fields_that_change_together_are_named_together():
@@ -658,7 +659,9 @@ def test_more_points_are_drawn_where_the_correction_fits_a_few(monkeypatch):
     more, less = (verdict(model, tolerance, **few).left for tolerance in (1e9, 1e-9))
     assert less != more  # the model is trusted at 1e9 only
     monkeypatch.setattr(measure, "LARGEST", 0)
+    monkeypatch.setattr(measure, "JUDGES", measure.JUDGES // 4)
     assert verdict(model, points=40, points_on_face=8).left == more
+    monkeypatch.setattr(measure, "JUDGES", measure.JUDGES * 4)
     assert verdict(model, 1e9, **few).left == less
 
 

@@ -1,0 +1,58 @@
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+from keraspinn.training.tangent import Tangent
+
+X = sp.Symbol("x")
+U = sp.Function("u")(X)
+
+
+def model_with_a_layer(width):
+    """Return a model of u' = 1 with u = x + tanh((x - 1) / width), about."""
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"slope": U.diff(X) - 1},
+        {"start": kp.Condition(U, on={X: 0})},
+        scales=None,
+    )
+    hidden = keras.layers.Dense(2, activation="tanh")
+    network = keras.Sequential([hidden, keras.layers.Dense(1)])
+    model = kp.PINNModel(problem, network, seed=0)
+    first, last = network.layers
+    # The inputs of a network are scaled to [-1, 1].
+    first.set_weights([np.array([[1e-3, 0.5 / width]]), np.array([0, -0.5 / width])])
+    last.set_weights([np.array([[500.0], [1.0]]), np.array([1.5])])
+    return model
+
+
+def test_rows_by_residual_sample_a_narrow_layer():
+    model = model_with_a_layer(width=0.01)
+    tangent = Tangent(model, 200, 10)
+    uniform, weighted = tangent.rows(tangent.draw(-1)), tangent.rows_by_residual(-1)
+    assert [r.shape for r, _ in weighted["residual"]] == [(200,)]
+    assert weighted["start"][0][1].shape == (1, tangent.size)
+    (fine, _), (coarse, _) = weighted["residual"][0], uniform["residual"][0]
+    large = [np.sum(abs(rows) > 1) for rows in (coarse, fine)]
+    assert large[0] < 12 and large[1] > 60
+    values, _ = tangent.moved(tangent.draw(-2, 100_000), np.zeros(tangent.size))
+    exact = np.mean(np.square(values["residual"][0]))
+    assert np.mean(fine**2) == pytest.approx(exact, rel=0.2)
+
+
+def test_rows_by_residual_of_an_exact_model_are_uniform():
+    model = model_with_a_layer(width=0.01)
+    last = model.network.layers[-1]
+    last.set_weights([np.array([[0.0], [0.0]]), np.array([0.0])])
+    tangent = Tangent(model, 100, 10)
+    (residual, jacobian) = tangent.rows_by_residual(-1)["residual"][0]
+    assert np.isfinite(jacobian).all()
+    np.testing.assert_allclose(residual, residual[0])
+
+
+def test_number_of_points_of_equations_is_a_choice_of_each_draw():
+    tangent = Tangent(model_with_a_layer(width=0.1), 20, 10)
+    sizes = {n: b.points.shape[0] for n, b in tangent.draw(-2, 160).items()}
+    assert sizes == {"residual": 160, "start": 1}
