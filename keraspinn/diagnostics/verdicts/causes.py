@@ -1,6 +1,7 @@
 """Likely causes of a wrong answer that follow from the declaration and the fields."""
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import with_symbols
 from keraspinn.expressions import NormalComponent
@@ -50,9 +51,46 @@ def moved_parameters(problem, values, changes):
 def is_unique(problem):
     """Return whether no other solution is likely.
 
-    So it is with linear equations, and with initial values, which determine the rest.
+    So it is with linear equations, and with initial values of equations that are solved
+    for a time derivative or a field, if there are no unknown parameters.
     """
-    return problem.domain.time_coordinate is not None or is_linear(problem)
+    time = problem.domain.time_coordinate
+    if time is None or problem.parameters or not _is_initial(problem, time):
+        return is_linear(problem)
+    return all(
+        _is_linear(expression) or _is_explicit(expression, time)
+        for term in problem.terms.values()
+        for expression in term.pointwise
+    )
+
+
+def _is_initial(problem, time):
+    """Return whether no condition is at a later time than the first."""
+    domain, column = problem.domain, problem.coordinates.index(time)
+    times = (
+        value
+        for term in problem.all_terms.values()
+        for block in term.blocks
+        for part in block
+        for index, value in domain.fixed(part)
+        if index == column
+    )
+    return all(value == domain.lower[column] for value in times)
+
+
+def _is_explicit(expression, time):
+    """Return whether it is linear in the highest time derivatives, or a bare field."""
+    plain, symbols = _plain(expression)
+    orders = {
+        symbol: dict(node.variable_count).get(time, 0)
+        for node, symbol in symbols.items()
+        if isinstance(node, sp.Derivative)
+    }
+    if most := max(orders.values(), default=0):
+        highest = {symbol for symbol, order in orders.items() if order == most}
+        return not any(plain.diff(s).free_symbols & highest for s in highest)
+    bare = {s for node, s in symbols.items() if isinstance(node, AppliedUndef)}
+    return any(not plain.diff(s).free_symbols & {*symbols.values()} for s in bare)
 
 
 def is_linear(problem):
@@ -66,7 +104,17 @@ def is_linear(problem):
 
 def _is_linear(expression):
     """Return whether an expression is linear in fields and parameters together."""
+    plain, symbols = _plain(expression)
+    unknown = {*symbols.values()}
+    return not any(plain.diff(symbol).free_symbols & unknown for symbol in unknown)
+
+
+def _plain(expression):
+    """Return an expression in symbols, and the fields and parameters they replace."""
     local = expression.replace(LineIntegral, lambda *_: sp.S.Zero)
     plain, symbols = with_symbols(local)
-    unknown = {s for n, s in symbols.items() if not isinstance(n, NormalComponent)}
-    return not any(plain.diff(symbol).free_symbols & unknown for symbol in unknown)
+    return plain, {
+        node: symbol
+        for node, symbol in symbols.items()
+        if not isinstance(node, NormalComponent)
+    }

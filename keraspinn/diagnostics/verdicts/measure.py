@@ -24,7 +24,6 @@ from keraspinn.diagnostics.verdicts.report import LEFT
 from keraspinn.diagnostics.verdicts.sensitivity import DAMPING, SOME, amplification
 from keraspinn.diagnostics.verdicts.sums import missed_by_sums
 from keraspinn.diagnostics.verdicts.verdict import Verdict
-from keraspinn.geometry import Box
 from keraspinn.networks import TimeWindows
 from keraspinn.training.deviation import unidentified
 from keraspinn.training.model import PINNModel, check_one_model
@@ -36,8 +35,6 @@ INSIDE = 1000
 ON_A_FACE = 100
 # Smallest share of the residuals that a correction explains: the rest may be round-off.
 LEAST_EXPLAINED = 0.1
-# Distance to two faces of a box, relative to its half lengths, beside a vertex.
-VERTEX = 0.05
 # Ratio of a field to its expected scale, beyond which its error is relative to the
 # values of its conditions: one that is 1e4 for an initial value of 1 hardly misses it.
 FAR = 30.0
@@ -47,9 +44,10 @@ FAR = 30.0
 # wrong position 6,000: one Newton step does not move it there.
 OPEN = 1e4
 OPEN_NONLINEAR = 3e3
-# Share of the residuals that the correction may leave: of all, and of those without the
-# rarest, which may outweigh all others at a kink.
+# Share of the residuals that the correction may leave: of all, and without the largest.
 UNEXPLAINED = 0.5
+# Share of points whose residuals may outweigh all others: beside a kink, or an edge
+# where a value meets a flux that disagrees.
 RARE = 0.01
 # Factor of the points where it leaves more in a model to be trusted. A flow was 4 %
 # wrong at an estimate of 0.9 % by 1,000 points, which the correction fits one by one,
@@ -58,8 +56,6 @@ MORE = 4
 # Factor of the points at which a correction is judged. Nearly all of a residual may be
 # in a layer that holds one point in a hundred.
 JUDGES = 8
-# Share of the points that may be beside an edge where conditions contradict each other.
-OUTLIERS = 1e-3
 # Residual left, relative to the tolerance, from which on that counts.
 MATTERS = 0.1
 # Most entries of the Jacobian at these points.
@@ -142,18 +138,18 @@ def verdict(
     if model.problem.energy is not None:
         return energy_verdict(model, tolerance, MORE * points, quantities or {})
     with backend.double_precision():
-        judges = JUDGES * points
+        judged = JUDGES * points, tolerance
         few = Tangent(model, points, points_on_face)
-        measurement = _Measurement(model, few, judges)
-        result = measurement.verdict(tolerance, quantities or {})
+        measurement = _Measurement(model, few, *judged)
+        result = measurement.verdict(quantities or {})
         errors = measurement.errors
         explained = dataclasses.replace(result, errors=errors, is_unexplained=False)
         if explained.trusted and measurement.is_overfitted(result):
             more = Tangent(model, MORE * points, MORE * points_on_face)
-            measurement = _Measurement(model, more, judges)
+            measurement = _Measurement(model, more, *judged)
             # What residuals do not see is known by now.
             slacks = result.slacks if result.trusted else None
-            result = measurement.verdict(tolerance, quantities or {}, slacks)
+            result = measurement.verdict(quantities or {}, slacks)
         return result
 
 
@@ -164,9 +160,11 @@ class _Measurement:
         model: The `PINNModel`.
         tangent: Its `Tangent`.
         judges: Number of points of equations at which the correction is judged.
+        tolerance: Largest error of a field that is trusted.
     """
 
-    def __init__(self, model, tangent, judges):
+    def __init__(self, model, tangent, judges, tolerance):
+        self.tolerance = tolerance
         self.model, self.tangent, self.problem = model, tangent, model.problem
         self.rows, self.batches = tangent.rows_by_residual(-1), tangent.draw(-2, judges)
         self.norms, weighted = row_norms(self.problem, self.rows)
@@ -177,9 +175,7 @@ class _Measurement:
             rows[FIELDS] = without_levels(self.problem, self.batches, rows[FIELDS])
         sides = self.values, self.left
         before, left = (total_norm(rows, self.norms) for rows in sides)
-        usual, rest = (total_norm(rows, self.norms, RARE) for rows in sides)
-        explained = left <= UNEXPLAINED * before < np.inf
-        self.is_unexplained = not (explained and rest <= UNEXPLAINED * usual)
+        self.is_unexplained = not left <= UNEXPLAINED * before < np.inf
         # In time windows, errors by the remaining residuals accumulate, too.
         is_open = isinstance(model.network, TimeWindows) and self.is_unexplained
         self.factor = 1 / max(1 - left / before, LEAST_EXPLAINED) if is_open else 1
@@ -196,9 +192,14 @@ class _Measurement:
             for k, label in enumerate(term.names)
         }
         self.errors, self.sizes = self._errors()
+        # Before it is trusted, a model's error must explain its usual residuals, too.
+        usual, rest = (total_norm(rows, self.norms, RARE) for rows in sides)
+        if max(self.errors.values()) <= tolerance:
+            self.is_unexplained |= not rest <= UNEXPLAINED * usual
 
-    def verdict(self, tolerance, quantities, slacks=None):
+    def verdict(self, quantities, slacks=None):
         """Return the `Verdict`, whose slacks are measured unless they are given."""
+        tolerance = self.tolerance
         misfits, left, contradictions = self._residuals(tolerance)
         errors, sizes = self.errors, self.sizes
         sums = missed_by_sums(self.tangent.model, self.batches, self.terms)
@@ -261,8 +262,7 @@ class _Measurement:
             residual, rest = self.values[name][k], self.left[name][k]
             misfit = _ratio(rms(residual), largest)
             misfits[label] = max(misfits.get(label, 0.0), misfit)
-            typical = without_largest(rest[self._is_inside(name)], OUTLIERS)
-            remaining = _ratio(rms(typical), largest)
+            remaining = _ratio(rms(without_largest(rest, RARE)), largest)
             left[label] = max(left.get(label, 0.0), remaining)
             if not self.problem.terms[name].is_equation:
                 points = ops.convert_to_numpy(self.batches[name].points)
@@ -270,19 +270,6 @@ class _Measurement:
                 against[label] = max(against.get(label, 0.0), _ratio(share, largest))
         most = max(LEFT, tolerance)
         return misfits, left, {n: share for n, share in against.items() if share > most}
-
-    def _is_inside(self, name):
-        """Return a mask without points of equations beside a vertex of a box.
-
-        Where a value meets a flux that disagrees, residuals are unbounded there.
-        """
-        domain, term = self.problem.domain, self.problem.terms[name]
-        if term.regions or not (term.is_equation and isinstance(domain, Box)):
-            return slice(None)
-        points = ops.convert_to_numpy(self.batches[name].coordinates) - domain.centre
-        ends = abs(points) > (1 - VERTEX) * domain.half
-        inside = ends[:, : len(domain.space_coordinates)].sum(axis=1) < 2
-        return inside if inside.any() else slice(None)
 
     def _errors(self):
         """Return the fields' relative errors, and the sizes they are relative to."""

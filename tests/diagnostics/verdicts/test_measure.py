@@ -1,5 +1,4 @@
 import dataclasses
-import types
 import warnings
 
 import keras
@@ -723,34 +722,53 @@ def test_steady_nonlinear_problems_may_have_other_solutions(equation, unique):
     assert is_unique(kp.Problem(BOX, {"e": equation}, {"ends": FLUX})) is unique
 
 
-def test_initial_value_problems_have_one_solution():
-    time = sp.Symbol("t")
-    v = sp.Function("v")(time)
-    start = {"start": kp.Condition(v - 1, on="initial")}
-    logistic = v.diff(time) - v * (1 - v)
-    domain = kp.geometry.Box(time={time: (0, 1)})
-    assert is_unique(kp.Problem(domain, {"e": logistic}, start))
+T = sp.Symbol("t")
+V, Q = (sp.Function(name)(T) for name in "vq")
+RATE = kp.Parameter("rate", initial=1.0)
+START = {"start": kp.Condition(V - 1, on="initial")}
 
 
-def test_points_beside_a_vertex_of_a_box_do_not_decide():
-    # Where a hot base meets a cooled side, second derivatives are unbounded.
-    u = sp.Function("u")(X, Y)
-    heat, side = {"heat": u.diff(X, 2) + u.diff(Y, 2)}, kp.Condition(u, on="boundary")
-    relative = np.array([[0, 0], [0.97, 0.99], [0.97, 0], [-1, 1], [0.9, -1], [1, -1]])
-    expected = [True, False, True, False, True, False]
-    box = kp.geometry.Box({X: (0, 12), Y: (100, 101)})
+@pytest.mark.parametrize(
+    ("equations", "conditions", "unique"),
+    [
+        ([V.diff(T) - V * (1 - V)], START, True),
+        (
+            [V.diff(T, 2) + sp.sin(V)],
+            START | {"v": kp.Condition(V.diff(T), "initial")},
+            True,
+        ),
+        ([V.diff(T) * V**2 - 1], START, True),
+        ([V.diff(T) ** 2 - V], START, False),  # two roots
+        ([V.diff(T) + Q, Q - V**2], START, True),
+        ([V.diff(T) + Q, Q**2 - Q * V - 1], START, False),
+        ([V.diff(T, 2) + sp.sin(V)], START | {"end": kp.Condition(V, {T: 1})}, False),
+        ([V.diff(T, 2) + V], START | {"end": kp.Condition(V, {T: 1})}, True),
+        (
+            [V.diff(T) - RATE * V],
+            START | {"data": kp.Data(np.array([[0.5], [0.7]]), {V: [1.0, 2.0]})},
+            False,
+        ),
+    ],
+)
+def test_nonlinear_initial_value_problems_have_one_solution_if_explicit(
+    equations, conditions, unique
+):
+    domain = kp.geometry.Box(time={T: (0, 1)})
+    named = {f"e{k}": equation for k, equation in enumerate(equations)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert is_unique(kp.Problem(domain, named, conditions)) is unique
 
-    def inside(domain, points, name="residual"):
-        batches = {name: types.SimpleNamespace(coordinates=points)}
-        problem = kp.Problem(domain, heat, {"u": side})
-        measured = types.SimpleNamespace(problem=problem, batches=batches)
-        return measure._Measurement._is_inside(measured, name)
 
-    points = box.centre + box.half * relative
-    assert inside(box, points).tolist() == expected
-    assert inside(box, points[[1, 3]]) == slice(None)  # a part beside the vertex
-    assert inside(box, points, "u") == slice(None)
-    assert inside(box - kp.geometry.Disk((6, 100.5), 0.2), points) == slice(None)
+def test_a_flux_law_has_one_solution_in_time():
+    u, q = (sp.Function(name)(X, T) for name in "uq")
+    heat = {"heat": u.diff(T) + q.diff(X), "law": q + (1 + u**2) * u.diff(X)}
+    given = {
+        "start": kp.Condition(u, on="initial"),
+        "ends": kp.Condition(u, on="boundary"),
+    }
+    domain = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
+    assert is_unique(kp.Problem(domain, heat, given))
 
 
 @pytest.mark.slow
