@@ -295,7 +295,8 @@ class TrainingRun:
         if len(self.progress) <= PATIENCE:
             return False
         before, loss_before = self.progress[-1 - PATIENCE]
-        now, loss = self.progress[-1]
+        recent = self.progress[-PATIENCE:]
+        now, loss = recent[-1][0], min(loss for _, loss in recent)
         if math.isfinite(before) and math.isfinite(now):
             return not now * STALLED < before
         return not (math.isfinite(now) or loss * STALLED**2 < loss_before)
