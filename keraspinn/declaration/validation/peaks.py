@@ -82,9 +82,9 @@ def describe_peaks(expressions, domain, blocks):
     parts = dict.fromkeys(part for block in blocks for part in block)
     peaks, poles = {}, {}
     inner = [i.integrand for e in expressions for i in e.atoms(PartIntegral)]
-    for known, is_source in (p for e in (*expressions, *inner) for p in _known(e)):
+    for known, *kind in (p for e in (*expressions, *inner) for p in _known(e)):
         for part in parts:
-            for is_pole, at, fault in _faults(known, is_source, domain, part):
+            for is_pole, at, fault in _faults(known, *kind, domain, part):
                 if is_pole:
                     poles[fault] = None
                 else:  # several terms, or parts, may have the same peak
@@ -109,16 +109,20 @@ def describe_field_peaks(terms, scales):
             middle, size = scales.offset(name), scales.field(name)
             value = sp.Symbol(name, real=True)
             line = Box({value: (middle - size, middle + size)})
-            for known, _ in _known(plain.xreplace({field: value})):
+            for known, _, is_dip in _known(plain.xreplace({field: value}), dips=True):
                 if known.free_symbols == {value}:
-                    how = line, line.interior, f"{name}'s", OF_A_FIELD
-                    for *_, peak in _faults(known, True, *how):
+                    how = True, is_dip, line, line.interior, f"{name}'s", OF_A_FIELD
+                    for *_, peak in _faults(known, *how):
                         faults.setdefault(known, peak)
     return " ".join(faults.values())
 
 
-def _known(expression):
-    """Yield steep functions of the coordinates, and whether each is a source."""
+def _known(expression, dips=False):
+    """Yield steep functions of the coordinates, whether each is a source, and a dip.
+
+    A dip is the reciprocal of a factor. They are yielded for those of derivatives, or
+    for all.
+    """
     factors = {}
     if _is_steep(expression):
         is_long = expression.count_ops() > MOST_EXPANDED
@@ -131,7 +135,11 @@ def _known(expression):
         squares = [p for p in known.atoms(sp.Pow) if p.base.func is sp.tanh]
         values |= {p: 1 - sp.sech(*p.base.args) ** 2 for p in squares if p.exp == 2}
         if _is_steep(known):
-            yield known.xreplace(values), others == 1
+            known = known.xreplace(values)
+            yield known, others == 1, False
+            if dips or others.has(sp.Derivative):
+                steep = filter(_is_steep, sp.Mul.make_args(known))
+                yield sp.Pow(sp.Mul(*steep), -1, evaluate=False), True, True
 
 
 def _is_steep(node):
@@ -167,8 +175,13 @@ def _growth(logarithm, box, centre):
     return order if rest > GROWING * order else 0.0
 
 
-def _faults(known, is_source, domain, part, whose="the domain's", advice=IN_SPACE):
-    """Yield whether a fault on a part is a pole, its place, and a sentence."""
+def _faults(
+    known, is_source, is_dip, domain, part, whose="the domain's", advice=IN_SPACE
+):
+    """Yield whether a fault on a part is a pole, its place, and a sentence.
+
+    Dips at the ends of the domain do not count: there a Gaussian is zero.
+    """
     random, symbols = np.random.default_rng(0), domain.coordinates
     extent, fixed = domain.upper - domain.lower, domain.fixed(part)
 
@@ -234,18 +247,22 @@ def _faults(known, is_source, domain, part, whose="the domain's", advice=IN_SPAC
             level += 1
             filled = np.mean(size(box(centre, 0.5**level)) > half)
         width = 2 * 0.5**level * max(filled, FILLED)
+        if is_dip and (abs(centre - 0.5) > 0.5 - width).any():
+            continue
         # Logarithms of the integrals of the peak and of the whole function.
         peak = half + np.log(width)
         common = np.sort(rest)[: -len(rest) // SAMPLE_POINTS]  # no luck of one point
         others = np.logaddexp.reduce(common) - np.log(len(rest))
         if peak > np.logaddexp(peak, others) + np.log(SMALLEST_SHARE):
+            kind = "dip" if is_dip else "peak"
+            shown = textwrap.shorten(str(1 / known if is_dip else known), 100)
             yield (
                 False,
                 at,
-                f"{textwrap.shorten(str(known), 100, placeholder=' …')} has a peak at "
-                f"{at}, {width:.0e} of {whose} extent wide: it takes at least "
-                f"{1 / width:.0e} points to sample it, more than a verdict has. Make "
-                f"the peak at least as wide as the distance between points{advice}.",
+                f"{shown} has a {kind} at {at}, {width:.0e} of {whose} extent wide: "
+                f"it takes at least {1 / width:.0e} points to sample it, more than a "
+                f"verdict has. Make the {kind} as wide as the distance between "
+                f"points{advice}.",
             )
 
 

@@ -314,3 +314,48 @@ def test_integrals_of_nonlinear_functions_of_a_field_are_declared(recwarn):
     }
     kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": c.diff(X, 2) - 1}, conditions)
     assert not recwarn
+
+
+def test_a_narrow_dip_of_a_coefficient_warns():
+    # A layer of glue: 1e-4 wide, with a conductivity of 1e-4.
+    u, q = (sp.Function(name)(X) for name in "uq")
+    ends = {"a": kp.Condition(u - 1, on={X: 0}), "b": kp.Condition(u, on={X: 1})}
+
+    def declare(width):
+        edges = (sp.tanh((X - at) / width * 10) for at in (0.37, 0.37 + width))
+        k = 1 - 0.9999 * (next(edges) - next(edges)) / 2
+        domain = kp.geometry.Box({X: (0, 1)})
+        return kp.Problem(domain, {"law": q - k * u.diff(X), "flux": q.diff(X)}, ends)
+
+    with pytest.warns(UserWarning, match="'law'.* has a dip at x = 0.37.* points"):
+        assert declare(1e-4).unreliable
+    assert not declare(0.2).unreliable
+
+
+@pytest.mark.parametrize("is_step", [False, True])
+def test_a_narrow_dip_in_the_range_of_a_field_warns(is_step):
+    t = sp.Symbol("t")
+    w = sp.Function("w")(t)
+    bump = sp.exp(-(((w - 0.5) / 1e-4) ** 2))
+    if is_step:
+        bump = sp.Heaviside(w - 0.5) - sp.Heaviside(w - 0.5001)
+    domain, start = kp.geometry.Box(time={t: (0, 3)}), kp.Condition(w - 1, "initial")
+    with pytest.warns(UserWarning, match="has a dip at w = 0.5.*enthalpy"):
+        kp.Problem(domain, {"e": w.diff(t) + w / (1 + 5000 * bump)}, {"i": start})
+
+
+@pytest.mark.parametrize(
+    "factor",
+    [
+        sp.exp(-(((X - 0.5) / 0.02) ** 2)),  # zero at the ends
+        1 + 100 * (1 + sp.tanh((X - 0.5) / 0.01)),
+        sp.exp(-20 * X),
+        sp.tanh((X - 0.5) / 0.001),  # a change of sign
+        2 + sp.cos(200 * X) + sp.exp(-X),
+    ],
+)
+def test_wide_dips_and_zeros_of_a_coefficient_do_not_warn(factor, recwarn):
+    u = sp.Function("u")(X)
+    ends = {"a": kp.Condition(u - 1, on={X: 0}), "b": kp.Condition(u, on={X: 1})}
+    equation = {"e": u.diff(X, 2) + factor * u.diff(X)}
+    assert not kp.Problem(kp.geometry.Box({X: (0, 1)}), equation, ends).unreliable
