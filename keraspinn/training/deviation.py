@@ -118,13 +118,16 @@ def _deviations(model):
         leverages = np.split(np.sum(np.square(q[: ends[-1]]), axis=1), ends[:-1])
         variances = _variances([values - j @ change for values, j in data], leverages)
         if not np.isfinite(variances).all():
-            counts = {name: len(rows[name][0][0]) for name in measured}
-            return dict.fromkeys(names, np.inf), [_of_few_rows(names, counts)], ""
+            break
     undetermined = np.diagonal(null) > LOST
-    deviations = np.where(undetermined, np.inf, np.linalg.norm(inverse, axis=1))
-    estimates = dict(zip(names, deviations.tolist(), strict=True))
     lost = [name for name, is_lost in zip(names, undetermined, strict=True) if is_lost]
     notes = [_of_undetermined(lost)] if lost else []
+    if not np.isfinite(variances).all():
+        counts = {name: len(rows[name][0][0]) for name in measured}
+        few = [_of_few_rows(names, counts)]
+        return dict.fromkeys(names, np.inf), notes or few, "".join(notes)
+    deviations = np.where(undetermined, np.inf, np.linalg.norm(inverse, axis=1))
+    estimates = dict(zip(names, deviations.tolist(), strict=True))
     return estimates, notes + _of_biased(model, estimates, moves), "".join(notes)
 
 

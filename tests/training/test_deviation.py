@@ -116,6 +116,29 @@ def test_too_few_rows_warn():
 
 
 @pytest.mark.slow
+def test_a_product_is_not_identified_by_few_rows():
+    """Only R / K is determined by heads of groundwater, K h'' = -R."""
+    conductivity, recharge = kp.Parameter("K", 1.0), kp.Parameter("R", 1.0)
+    x = np.linspace(0, 1, 6)[1:-1]
+    problem = kp.Problem(
+        kp.geometry.Box(time={T: (0, 1)}),
+        {"flow": conductivity * U.diff(T, 2) + recharge},
+        {
+            "left": kp.Condition(U, on={T: 0}),
+            "right": kp.Condition(U, on={T: 1}),
+            "wells": kp.Data(x[:, None], {U: 0.85 * x * (1 - x)}),
+        },
+    )
+    keras.utils.set_random_seed(0)
+    model = kp.PINNModel(problem, kp.networks.MLP(8, 1), seed=0).astype("float64")
+    model.compile(kp.optimizers.SSBroyden())
+    model.fit(steps_per_epoch=300, verbose=0)
+    deviations, (text,) = warned_by(model)
+    assert deviations == {"K": np.inf, "R": np.inf}
+    assert "do not determine K and R" in text
+
+
+@pytest.mark.slow
 def test_rows_are_too_few_if_a_field_can_interpolate_them():
     source = sp.Function("f")(T)
     problem = kp.Problem(
