@@ -101,8 +101,8 @@ class _Check:
         elif isinstance(node, PartIntegral) and not self._integrals:
             raise ValueError(
                 f"an integral may occur only in a Condition. Received {node}. Write "
-                "keraspinn.Condition(sympy.Eq(keraspinn.integral(...), number)); and in "
-                "an equation that number, M = keraspinn.Parameter('M', initial=1.0)."
+                "keraspinn.Condition(sympy.Eq(keraspinn.integral(...), M)), and in an "
+                "equation a number or M = keraspinn.Parameter('M', initial=1.0)."
             )
         elif isinstance(node, (BooleanAtom, Region)):
             return  # a region is checked when the integral is made
