@@ -34,7 +34,7 @@ STALLED = 2.0
 
 # Factor of the loss between two rounds, from which on points are too few, as at a jump
 # of a source: 1e-5 became 60.
-RISEN = 100.0
+RISEN = 1e4
 
 # Verdicts without progress before the next escalation.
 PATIENCE = 2

@@ -49,6 +49,8 @@ UNEXPLAINED = 0.5
 # Share of points whose residuals may outweigh all others: beside a kink, or an edge
 # where a value meets a flux that disagrees.
 RARE = 0.01
+# Factor of the tolerance, up to which an error is estimated by more points.
+NEAR = 10.0
 # Factor of the points where it leaves more in a model to be trusted. A flow was 4 %
 # wrong at an estimate of 0.9 % by 1,000 points, which the correction fits one by one,
 # and of 4 % by 4,000.
@@ -142,8 +144,8 @@ def verdict(
         few = Tangent(model, points, points_on_face)
         measurement = _Measurement(model, few, *judged)
         result = measurement.verdict(quantities or {})
-        errors = measurement.errors
-        explained = dataclasses.replace(result, errors=errors, is_unexplained=False)
+        near = {"errors": measurement.errors, "tolerance": NEAR * tolerance}
+        explained = dataclasses.replace(result, is_unexplained=False, **near)
         if explained.trusted and measurement.is_overfitted(result):
             more = Tangent(model, MORE * points, MORE * points_on_face)
             measurement = _Measurement(model, more, *judged)
