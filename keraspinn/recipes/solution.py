@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from keraspinn.diagnostics import Verdict
+from keraspinn.diagnostics.verdicts.report import others
 from keraspinn.recipes.stages import Recipe
 from keraspinn.training import PINNModel
 
@@ -57,11 +58,12 @@ class Solution:
         errors = self.verdict.errors.items()
         estimates = [f"{n} {e:.1e}{up_to.get(n, '')}" for n, e in errors]
         for name, (value, deviation) in self.parameters.items():
-            known = f" ± {deviation:.1g}" if math.isfinite(deviation) else ""
+            known = "" if math.isnan(deviation) else f" ± {deviation:.1g}"
             estimates.append(f"{name} = {value:.5g}{known}")
         state = "Solved" if self.solved else "Not solved"
         text = f"{state}: {', '.join(estimates)} (tolerance {self.tolerance:g}), "
         text += f"{self.seconds:.0f} s"
-        return text if self.solved else f"{text}\n{self.reason}\n{self.verdict}"
+        more = others(self.verdict) if self.solved else [self.reason, self.verdict]
+        return "\n".join(map(str, [text, *more]))
 
     __repr__ = __str__

@@ -36,6 +36,9 @@ STALLED = 2.0
 # of a source: 1e-5 became 60.
 RISEN = 1e4
 
+# Factor of the loss of the best model, below which one of unknown error is better.
+FAR = 100.0
+
 # Verdicts without progress before the next escalation.
 PATIENCE = 2
 
@@ -263,7 +266,9 @@ class TrainingRun:
         if self.history:
             self.history[-1]["error"], loss = error, self.history[-1]["loss"]
         self.progress.append((error, loss))
-        if self.best is None or (error, loss) < self.best[:2]:
+        least = (math.inf, math.inf) if self.best is None else self.best[:2]
+        is_far = math.isinf(error) and 0 < loss * FAR < least[1]
+        if self.best is None or (error, loss) < least or is_far:
             self.best = error, loss, self.model.get_weights(), self.model, self.judged
 
     def _save(self, stage):

@@ -76,11 +76,16 @@ def report(verdict):
         )
     if verdict.unseen:
         lines.append(CORNER.format(percent(verdict.unseen)))
-    if not verdict.is_unique:
-        lines.append(OTHERS.format(" and their energies" if verdict.of_energy else ""))
+    lines += others(verdict)
     if not verdict.trusted:
         lines += _advice(verdict)
     return "\n".join(lines)
+
+
+def others(verdict):
+    """Return a list of a sentence on other solutions, empty if none is likely."""
+    energies = " and their energies" if verdict.of_energy else ""
+    return [] if verdict.is_unique else [OTHERS.format(energies)]
 
 
 def _errors(verdict):
