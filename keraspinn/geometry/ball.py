@@ -16,7 +16,11 @@ def direction(uniform, dimension):
     """Sample unit vectors uniformly, from `direction_draws` uniform numbers each."""
     lib = library(uniform)
     if dimension > 3:
-        return _gaussian_direction(uniform)
+        from scipy import special
+
+        inner = 1e-7 + (1 - 2e-7) * uniform  # 0 and 1 would map to infinity
+        normal = (special if lib is np else lib).erfinv(2 * inner - 1)
+        return normal / length(normal)
     angle = 2 * math.pi * uniform[..., 0]
     circle = [lib.cos(angle), lib.sin(angle)]
     if dimension == 3:  # Archimedes: heights on a sphere are uniform
@@ -29,18 +33,6 @@ def direction(uniform, dimension):
 def direction_draws(dimension):
     """Return the number of uniform numbers that a direction needs."""
     return dimension - 1 if dimension <= 3 else dimension
-
-
-def _gaussian_direction(uniform):
-    lib = library(uniform)
-    inner = 1e-7 + (1 - 2e-7) * uniform  # 0 and 1 would map to infinity
-    if lib is np:
-        from scipy.special import ndtri
-
-        normal = ndtri(inner)
-    else:
-        normal = lib.erfinv(2 * inner - 1)
-    return normal / length(normal)
 
 
 def length(vectors):
@@ -93,9 +85,8 @@ class Rim(Part):
 
     def contains(self, points):
         """Test which points have a radius ratio of 1."""
-        lib = library(points)
         ratio = length(points / like(self.axes, points))[..., 0]
-        return lib.abs(ratio - 1) <= 2 * TOLERANCE
+        return library(points).abs(ratio - 1) <= 2 * TOLERANCE
 
     def normals(self, points):
         """Return the normalized gradient of the squared radius ratio."""

@@ -243,7 +243,7 @@ class Mixture(Part):
     """
 
     def __init__(self, parts, draws, contains):
-        self._parts, self._contains = parts, contains
+        self._parts, self.contains = parts, contains
         self.text = " and ".join(dict.fromkeys(map(str, parts)))
         self._measures = [part.measure() for part in parts]
         self._starts = np.cumsum([0, *draws])
@@ -260,10 +260,6 @@ class Mixture(Part):
         for end, other in zip(ends[-2::-1], drawn[-2::-1], strict=True):
             points = lib.where(choice < like(end, uniform), other, points)
         return points
-
-    def contains(self, points):
-        """Test which points lie on any of the parts."""
-        return self._contains(points)
 
     def measure(self):
         """Return the sum of the parts' measures."""

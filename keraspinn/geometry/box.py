@@ -64,9 +64,8 @@ class Slice(Part):
         if len(spatial) != 1 or abs(spatial[0][1]) != 1:
             return super().normals(points)
         ((column, position),) = spatial
-        normal = position * np.eye(self.spatial)[column]
         zeros = library(points).zeros_like(points[..., : self.spatial])
-        return zeros + like(normal, points)
+        return zeros + like(position * np.eye(self.spatial)[column], points)
 
     def measure(self):
         """Return the product of the extents that are not fixed."""

@@ -23,10 +23,9 @@ class EllipseCurve(Rim):
     def sample(self, uniform):
         """Sample uniformly by length; a table made on the host gives the angle."""
         lib = library(uniform)
-        position = uniform * _ARCS
-        within = position - lib.floor(position)
-        start, end = (pick(column, uniform[..., 0]) for column in self._arcs[:2])
-        angle = start + (end - start) * within[..., 0]
+        share = uniform[..., 0]
+        start, end = (pick(column, share) for column in self._arcs[:2])
+        angle = start + (end - start) * (share * _ARCS % 1)
         circle = lib.stack([lib.cos(angle), lib.sin(angle)], axis=-1)
         return circle * like(self.axes, uniform)
 

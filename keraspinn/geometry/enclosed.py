@@ -79,11 +79,10 @@ def trapezoids(segments):
         levels = np.array([[middle], [low], [high]])
         x = x0 + (levels - y0) / (y1 - y0) * (x1 - x0)
         bottom, top = x[1:, np.argsort(x[0])]
-        for left in range(0, len(bottom) - 1, 2):
-            right = left + 1
-            a, b = (bottom[left], low), (bottom[right], low)
-            c, d = (top[right], high), (top[left], high)
-            triangles += [(a, b, c), (a, c, d)]
+        sides = bottom[::2], bottom[1::2], top[1::2], top[::2]
+        for a, b, c, d in zip(*sides, strict=False):
+            p, q, r, s = (a, low), (b, low), (c, high), (d, high)
+            triangles += [(p, q, r), (p, r, s)]
     triangles = np.array(triangles)
     u, v = triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
     area = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])

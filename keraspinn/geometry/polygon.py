@@ -51,27 +51,24 @@ class Polygon(Geometry):
         self.vertices = point_array("vertices", vertices, columns=2, least=3)
         self.holes = [point_array("hole", hole, columns=2, least=3) for hole in holes]
         lower, upper = self.vertices.min(axis=0), self.vertices.max(axis=0)
-        _check_edges(self._segments())
+        rings = (self.vertices, *self.holes)
+        edges = [np.stack([r, np.roll(r, -1, axis=0)], axis=1) for r in rings]
+        segments = np.concatenate(edges)
+        segments = segments[(segments[:, 0] != segments[:, 1]).any(axis=-1)]
+        _check_edges(segments)
         if not _area(self.vertices) > 1e-9 * np.prod(upper - lower):
             raise ValueError(
                 f"`vertices` must not lie on a line. Received: {vertices!r}"
             )
         super().__init__(coordinates, lower, upper)
-        segments = self._segments() - self.centre
+        segments = segments - self.centre
         normals = unit(across(segments))
         middles = segments.mean(axis=1)
         inwards = enclosed(segments, middles + (1e-7 * self.half) * normals)
         outward = np.where(inwards[:, None], -normals, normals)
-        edges = Facets(segments, outward, self.half)
-        self.interior = Simplices(trapezoids(segments), closed(edges))
-        self.boundary = (edges,)
-
-    def _segments(self):
-        """Return the edges of all rings, `(n, 2, 2)`, without those of length zero."""
-        rings = (self.vertices, *self.holes)
-        edges = [np.stack([r, np.roll(r, -1, axis=0)], axis=1) for r in rings]
-        edges = np.concatenate(edges)
-        return edges[(edges[:, 0] != edges[:, 1]).any(axis=-1)]
+        facets = Facets(segments, outward, self.half)
+        self.interior = Simplices(trapezoids(segments), closed(facets))
+        self.boundary = (facets,)
 
     def __str__(self):
         holes = f" with {len(self.holes)} holes" if self.holes else ""

@@ -50,8 +50,7 @@ class Polyhedron(Geometry):
         corners = (self.vertices - self.centre)[self.triangles]
         normals = across(corners)
         volume = float(np.sum(normals * corners[:, 0]) / 6)
-        outward = unit(normals * np.sign(volume))
-        surface = Facets(corners, outward, self.half)
+        surface = Facets(corners, unit(normals * np.sign(volume)), self.half)
         block = Slice(tuple(self.half.tolist()), (), 3, "the interior")
         self.interior = portion(self, self, block, closed(surface), size=abs(volume))
         self.boundary = (surface,)

@@ -134,21 +134,18 @@ class Kept(Part):
 
     def sample(self, uniform):
         """Sample points as the part does, in its intervals or from the pool."""
-        if self.whole:
-            points = self.part.sample(uniform)
-            return points + like(self.shift, points)
-        if not len(self._intervals):
-            return pick(self._pool, uniform[..., 0])
-        lib = library(uniform)
-        starts, ends = self._intervals.T
-        # Numbers of Python, which leave the type of `uniform` as it is on JAX.
-        lengths = np.cumsum(ends - starts).tolist()
-        gaps = (starts[1:] - ends[:-1]).tolist()
-        numbers = uniform * lengths[-1]
-        moved = numbers + float(starts[0])
-        for length, gap in zip(lengths, gaps, strict=False):
-            moved = lib.where(numbers >= length, moved + gap, moved)
-        points = self.part.sample(moved)
+        if not self.whole:
+            if not len(self._intervals):
+                return pick(self._pool, uniform[..., 0])
+            lib, (starts, ends) = library(uniform), self._intervals.T
+            # Numbers of Python, which leave the type of `uniform` as it is on JAX.
+            lengths = np.cumsum(ends - starts).tolist()
+            gaps = (starts[1:] - ends[:-1]).tolist()
+            numbers = uniform * lengths[-1]
+            uniform = numbers + float(starts[0])
+            for length, gap in zip(lengths, gaps, strict=False):
+                uniform = lib.where(numbers >= length, uniform + gap, uniform)
+        points = self.part.sample(uniform)
         return points + like(self.shift, points)
 
     def contains(self, points):

@@ -38,20 +38,33 @@ class Simplices(Part):
 
     @functools.cached_property
     def _alias(self):
-        return alias_table(self.sizes)
+        """Walker's alias table: probabilities to stay in a slot, and alternatives.
+
+        It picks one of many by weight with one number and one lookup, without a search.
+        """
+        count = len(self.sizes)
+        scaled = self.sizes / np.sum(self.sizes) * count
+        stay, other = np.ones(count), np.arange(count, dtype="float64")
+        small = [k for k in range(count) if scaled[k] < 1]
+        large = [k for k in range(count) if scaled[k] >= 1]
+        while small and large:
+            low, high = small.pop(), large[-1]
+            stay[low], other[low] = scaled[low], high
+            scaled[high] -= 1 - scaled[low]
+            if scaled[high] < 1:
+                small.append(large.pop())
+        return stay, other
 
     def sample(self, uniform):
         """Sample a simplex by the first number, and a point of it by the others."""
-        lib = library(uniform)
-        chosen = uniform[..., 0]
-        count = len(self.corners)
-        scaled = chosen * count
-        within = scaled - lib.floor(scaled)
+        chosen, count = uniform[..., 0], len(self.corners)
+        within = chosen * count % 1
         stay, other = (pick(column, chosen) for column in self._alias)
         corners = pick(self.corners, chosen)
         # The middle of a slot, so that round-off does not reach its neighbour.
         another = pick(self.corners, (other + 0.5) / count)
-        corners = lib.where((within < stay)[..., None, None], corners, another)
+        is_staying = (within < stay)[..., None, None]
+        corners = library(uniform).where(is_staying, corners, another)
         return self._within(corners, uniform)
 
     def sample_each(self, counts, uniform):
@@ -244,29 +257,9 @@ def _trimmed(line, segment, coordinates, size):
     return trimmed / (1 + trimmed)  # bounded by one far away
 
 
-def alias_table(weights):
-    """Return Walker's alias table: probabilities to stay in a slot, and alternatives.
-
-    It picks one of many by weight with one number and one lookup, without a search.
-    """
-    count = len(weights)
-    scaled = np.asarray(weights, "float64") / np.sum(weights) * count
-    stay, other = np.ones(count), np.arange(count, dtype="float64")
-    small = [k for k in range(count) if scaled[k] < 1]
-    large = [k for k in range(count) if scaled[k] >= 1]
-    while small and large:
-        low, high = small.pop(), large[-1]
-        stay[low], other[low] = scaled[low], high
-        scaled[high] -= 1 - scaled[low]
-        if scaled[high] < 1:
-            small.append(large.pop())
-    return stay, other
-
-
 def in_chunks(function, points, width):
     """Apply a function to chunks of rows that fit in memory, on the host."""
     if not isinstance(points, np.ndarray) or points.ndim != 2:
         return function(points)
-    rows = max(1, _MOST_NUMBERS // width)
-    starts = range(0, max(1, len(points)), rows)
-    return np.concatenate([function(points[k : k + rows]) for k in starts])
+    count = max(1, -(-len(points) * width // _MOST_NUMBERS))
+    return np.concatenate([*map(function, np.array_split(points, count))])
