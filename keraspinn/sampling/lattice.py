@@ -38,8 +38,7 @@ def lattice(counts, shift):
         np.arange(n)[:, None] * _generator(n, dimension) % n / n + k * offset % 1
         for k, n in enumerate(counts)
     ]
-    points = ops.cast(np.concatenate(lattices), shift.dtype) + shift
-    points = points - ops.floor(points)
+    points = (ops.cast(np.concatenate(lattices), shift.dtype) + shift) % 1
     return ops.minimum(1 - ops.abs(2 * points - 1), _BELOW_ONE)
 
 

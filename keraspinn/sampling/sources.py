@@ -78,9 +78,7 @@ class PointSources:
             settings = counts[name], dtype, across_replicas
             self.places[name] = Place(term, problem.domain, problem.scales, *settings)
         self.drawn = [n for n, s in self.samplers.items() if not isinstance(s, Held)]
-        self.key = tuple(
-            (n, s.key(), self.places[n].requested) for n, s in self.samplers.items()
-        )
+        self.key = tuple((n, s.key(), counts[n]) for n, s in self.samplers.items())
 
     @property
     def settings(self):
