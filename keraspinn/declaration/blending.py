@@ -102,11 +102,11 @@ def _corners(domain, planes):
     for number, part in enumerate(levels):
         points = probe_points(domain, ((part,),), _PART_POINTS)
         seeds[part] = np.random.default_rng(number).permutation(points)
-    projections = {part: _projection(domain, [level]) for part, level in levels.items()}
+    projections = {part: projection(domain, [level]) for part, level in levels.items()}
     corners = {}
     for count in range(2, len(domain.space_coordinates) + 1):
         for parts in itertools.combinations(levels, count):
-            project = _projection(domain, [levels[part] for part in parts])
+            project = projection(domain, [levels[part] for part in parts])
             points = project(seeds[parts[0]])
             touched = [
                 _is_end(domain, part, projections[part], points, seeds[part])
@@ -119,7 +119,7 @@ def _corners(domain, planes):
     return [c for c in corners if not any(set(c) < set(other) for other in corners)]
 
 
-def _projection(domain, levels):
+def projection(domain, levels):
     """Return a function that moves points to zeros of expressions, by Gauss-Newton."""
     symbols, count = domain.coordinates, len(levels)
     rates = [level.diff(symbol) for level in levels for symbol in symbols]

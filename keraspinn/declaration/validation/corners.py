@@ -7,9 +7,10 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import probe_normals, probe_points, run_at
+from keraspinn.declaration.blending import projection
+from keraspinn.declaration.probe_points import evaluate_at, probe_normals, probe_points
 from keraspinn.declaration.terms import condition_terms, is_on
-from keraspinn.expressions import Parameter, Program
+from keraspinn.expressions import Parameter
 from keraspinn.expressions.image import At
 from keraspinn.geometry.arrays import on_host
 
@@ -21,8 +22,6 @@ ROUND_OFF = 1e-6
 # Distance to probe points on a part, relative to the domain's half extent, up to which
 # its ends are near: about ten times that of neighbours in the plane.
 NEAR = 0.04
-# Newton steps from the points of a face to those that it shares with another.
-NEWTON_STEPS = 10
 
 
 def describe_contradictory_corners(domain, terms, forms):
@@ -73,13 +72,13 @@ def _mismatch(domain, expression, forms, face, edge):
     parts = [p.subs(known).doit() for p in sp.Add.make_args(expression)]
     parts = [part for part in parts if not part.has(AppliedUndef)]
     symbols = *domain.coordinates, *domain.normal
-    program = Program([whole.xreplace(some) - missed, missed, *parts], symbols)
+    expressions = [whole.xreplace(some) - missed, missed, *parts]
     nearby = probe_points(domain, ((face,), *domain.blocks("interior")))
     normals = probe_normals(domain, ((face,),))
     normals = np.resize(normals, (len(nearby), normals.shape[1]))
     at_edge = on_host(domain.normals(face, edge - domain.centre))
     points = np.vstack([np.hstack([edge, at_edge]), np.hstack([nearby, normals])])
-    free, missed, *parts = np.abs(run_at(program, symbols, points))
+    free, missed, *parts = np.abs(evaluate_at(expressions, symbols, points))
     if free[: len(edge)].max() > ROUND_OFF * free.max():  # not at a right angle
         return 0.0
     largest, missed = np.max([missed, *parts]), missed[: len(edge)].max()
@@ -92,14 +91,9 @@ def _common_points(domain, hard, face):
         distances = [domain.distance(part) for part in (hard, face)]
     except ValueError:  # no distance is known
         return np.zeros((0, domain.dimension))
-    gradients = [d.diff(symbol) for d in distances for symbol in domain.coordinates]
-    program = Program([*distances, *gradients], domain.coordinates)
-    points = probe_points(domain, ((face,),))
-    for _ in range(NEWTON_STEPS):
-        values = np.nan_to_num(run_at(program, domain.coordinates, points)).T
-        jacobian = values[:, 2:].reshape(len(points), 2, -1)
-        points = points - (np.linalg.pinv(jacobian) @ values[:, :2, None])[..., 0]
-    points = points[np.abs(values[:, :2]).max(axis=1) < ROUND_OFF]  # converged
+    points = projection(domain, distances)(probe_points(domain, ((face,),)))
+    values = np.nan_to_num(evaluate_at(distances, domain.coordinates, points))
+    points = points[np.abs(values).max(axis=0) < ROUND_OFF]  # converged
     return points[_is_near(domain, hard, points) & _is_near(domain, face, points)]
 
 
