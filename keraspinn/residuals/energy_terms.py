@@ -39,7 +39,6 @@ class EnergyTerm:
     """
 
     is_pointwise = True
-    is_energy = True
 
     def __init__(self, term, problem):
         self.labels = term.labels

@@ -53,14 +53,13 @@ class HardConstraint:
     def series(self, points, network):
         """Return the same for a network's `Taylor` series, at points `(..., N, d)`."""
         indices = network.indices
-        values = self._series(self._values, points, indices)
         if self._is_arithmetic:
             x = Taylor.of_points(points, indices)
             symbols = {s: columns(x, [k]) for k, s in enumerate(self._symbols)}
             factors = concatenated([series_of(e, symbols) for e in self._factors])
         else:
             factors = self._series(self._factors, points, indices)
-        return factors * network + values
+        return factors * network + self._series(self._values, points, indices)
 
     def _series(self, forms, points, indices):
         coefficients = {}

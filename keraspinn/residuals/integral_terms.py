@@ -25,7 +25,6 @@ class IntegralTerm:
 
     labels = ()
     is_pointwise = False
-    is_energy = False
 
     def __init__(self, term, problem):
         self.count = len(term.expressions)

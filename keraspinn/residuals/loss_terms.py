@@ -20,7 +20,6 @@ class LossTerm:
     """
 
     is_pointwise = True
-    is_energy = False
 
     def __init__(self, term, problem):
         self.labels = term.labels

@@ -9,6 +9,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.backend.scopes import joined, substituted
 from keraspinn.optimizers import Objective
+from keraspinn.residuals.energy_terms import EnergyTerm
 from keraspinn.training.objective import named
 
 
@@ -138,7 +139,7 @@ class FlatObjective(Objective):
     @property
     def is_energy(self):
         """A flag: the loss contains an energy, and is not a sum of squares."""
-        return any(t.is_energy for t in self.step.objective.terms.values())
+        return isinstance(self.step.objective.terms["residual"], EnergyTerm)
 
     def jacobian(self, parameters):
         """Return J, the derivative of the residuals, `(N, P)`."""
