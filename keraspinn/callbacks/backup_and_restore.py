@@ -165,10 +165,9 @@ class BackupAndRestore(keras.callbacks.Callback):
     def _restore(self, path, saved, arrays):
         self._warn_of_replaced(path, saved["weights"])
         self._check_identity(path, saved["identity"])
-        fields = arrays.pop(FIELDS)
         for index, variable in enumerate(self.model.trainer.state_variables):
             variable.assign(arrays[f"variable {index}"])
-        self._check_fields(path, fields)
+        self._check_fields(path, arrays[FIELDS])
         self._set_changed(saved["identity"])
         begin_at_epoch(self.model, saved["begin"])
         self._epochs_before = saved["epoch"]

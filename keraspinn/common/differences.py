@@ -85,9 +85,8 @@ def differences(old, new, path=""):
             return [(path, *(d.get("class", d) for d in (old, new)))]
         different = []
         for key in dict.fromkeys((*old, *new)):
-            there = f"{path}.{key}" if path else key
             pair = old.get(key, NOTHING), new.get(key, NOTHING)
-            different += differences(*pair, there)
+            different += differences(*pair, f"{path}.{key}" if path else key)
         return different
     lists = isinstance(old, list) and isinstance(new, list)
     if lists and len(old) == len(new) and not _is_node(old):

@@ -237,8 +237,7 @@ class Data(_Table):
         names = map(formulas.latex_of, self.expressions)
         return [rf"{name} &\quad \text{{{self.place}}}" for name in names]
 
-    def _repr_latex_(self):
-        return formulas.align_latex(self.latex_rows)
+    _repr_latex_ = Condition._repr_latex_
 
     def get_config(self):
         return {**super().get_config(), "weight": self.weight}

@@ -282,10 +282,9 @@ class Problem:
 
     def determined_up_to_constant(self, name: str) -> bool:
         """Return whether the reference `name` is determined up to a constant."""
-        expression = self.reference_expressions[name]
         known = getattr(self.reference, "up_to_constant", ())
         free = [f for f in self.fields if f.func.__name__ in free_shifts(self)]
-        return expression in (*known, *free)
+        return self.reference_expressions[name] in (*known, *free)
 
     def __str__(self):
         """Return the equations and conditions, a line each, and the scales."""

@@ -52,7 +52,7 @@ def check_derivatives(network, derivatives, coordinates):
         ...
     ValueError: The equations need ∂²u/∂x², zero for this network whatever its ...
     """
-    variables = [v for v in network.trainable_variables if v.shape and _is_float(v)]
+    variables = [v for v in network.trainable_weights if v.shape and "float" in v.dtype]
     if not variables:
         return
     vanishing = _vanishing(derivatives())
@@ -113,7 +113,7 @@ def warn_of_flatness(network, lines):
     Warns:
         UserWarning: With the coordinates.
     """
-    variables = [v for v in network.trainable_variables if v.shape and _is_float(v)]
+    variables = [v for v in network.trainable_weights if v.shape and "float" in v.dtype]
     flat = [*lines]
 
     def change(points):
@@ -192,10 +192,6 @@ def check_no_activity_losses(network, points):
                 "conditions. Write the requirement as a `keraspinn.Condition`, or "
                 "regularize weights, as with `kernel_regularizer`."
             )
-
-
-def _is_float(variable):
-    return "float" in keras.backend.standardize_dtype(variable.dtype)
 
 
 def _vanishing(derivatives):

@@ -85,9 +85,8 @@ class Tabulated(sp.Atom):
 
     def differentiated(self, axis: int) -> Self:
         """Return its derivative in the argument of an axis."""
-        orders = list(self.orders)
-        orders[axis] += 1
-        return self._made(self.axes, self.values, self.degree, self.name, tuple(orders))
+        orders = tuple(n + (k == axis) for k, n in enumerate(self.orders))
+        return self._made(self.axes, self.values, self.degree, self.name, orders)
 
     def check_order(self) -> None:
         """Raise `ValueError` if the order of its derivative exceeds the spline's."""

@@ -90,15 +90,14 @@ def fit_arguments(model, x, y, batch_size, steps_per_epoch, validation_size, set
     validation = settings.get("validation_data")
     if (pair := arguments.validation_pair(validation)) is not None:
         validation = evaluation_data(model.problem, *pair, validation_size, replicas)
+    steps_per_epoch = steps_per_epoch or (None if trainer.streams else STEPS_PER_EPOCH)
+    steps = trainer.steps_per_execution(steps_per_epoch)
     if trainer.streams:
         settings.setdefault("shuffle", False)  # as the pipeline orders them
         data = arguments.as_tuples(x)
-        steps = trainer.steps_per_execution(steps_per_epoch)
     else:
         settings["shuffle"] = False  # there is nothing to shuffle
         data = backend.tick_dataset(replicas)
-        steps_per_epoch = steps_per_epoch or STEPS_PER_EPOCH
-        steps = trainer.steps_per_execution(steps_per_epoch)
         if model.run_eagerly:
             steps = 1  # Keras would overrun the epoch's last step
         else:

@@ -68,9 +68,8 @@ def falls_without_bound(model, loss):
 def with_guard(callbacks):
     """Return the callbacks of a fit as a list, with `StopOnNonFinite` if needed."""
     callbacks = callback_list(callbacks)
-    if any(isinstance(c, keras.callbacks.TerminateOnNaN) for c in callbacks):
-        return callbacks
-    return [*callbacks, StopOnNonFinite()]
+    given = any(isinstance(c, keras.callbacks.TerminateOnNaN) for c in callbacks)
+    return callbacks if given else [*callbacks, StopOnNonFinite()]
 
 
 def explanation(model, step, draws, steps, logs):

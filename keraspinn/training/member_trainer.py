@@ -222,9 +222,8 @@ class MemberTrainer(Trainer):
     def _explain_member(self, number):
         model = self._members.load(number)
         step = dataclasses.replace(self.step, seed=model.seed)
-        steps = int(self.member_steps[number])
         state = keras.tree.map_structure(lambda t: t[number], self.state.read())
-        return self._explain(model, step, state, steps, {})
+        return self._explain(model, step, state, int(self.member_steps[number]), {})
 
 
 class ReportStopped(keras.callbacks.Callback):

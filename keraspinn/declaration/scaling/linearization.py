@@ -141,9 +141,8 @@ class Linearization:
                 stand_ins[node] = sp.Float(node.initial)
             elif isinstance(node, NormalComponent):
                 known.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
-                axis = domain.normal.index(node)
                 normals = probe_normals(domain, term.blocks, polynomials.points)
-                inputs.append(normals[:, [axis]])
+                inputs.append(normals[:, [domain.normal.index(node)]])
             elif isinstance(node, (sp.Derivative, AppliedUndef, At)):
                 fields.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
                 inner, arguments = node, points

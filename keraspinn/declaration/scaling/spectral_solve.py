@@ -73,9 +73,7 @@ def projected_magnitudes(domain, terms, offsets, expected, fixed):
     """
     problem = domain, terms, offsets, expected, fixed
     first, second = (_attempt(*problem, density=n)[0] for n in DENSITIES)
-    pairs = {
-        name: sorted((size, second.get(name, 0.0))) for name, size in first.items()
-    }
+    pairs = {n: sorted((size, second.get(n, 0.0))) for n, size in first.items()}
     return {n: high for n, (low, high) in pairs.items() if high < AGREEMENT * low}
 
 

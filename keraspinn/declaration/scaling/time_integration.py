@@ -70,9 +70,7 @@ class _InitialValueProblem:
 
     def __init__(self, domain, terms, offsets, expected, fixed):
         # A coordinate with a derivative is not fixed: two of them raise `ValueError`.
-        (self._column,) = (
-            k for k, s in enumerate(domain.coordinates) if s not in fixed
-        )
+        (self._column,) = np.flatnonzero([s not in fixed for s in domain.coordinates])
         self._fields = list(expected)
         scales, equations, conditions, ends = Scales({}, offsets=offsets), [], [], []
         for term in terms.values():
@@ -137,9 +135,8 @@ class _InitialValueProblem:
         try:
             while begin < 1:
                 last = reached
-                values = self._integrated(
-                    begin, share, state, np.maximum(last, small), error
-                )
+                sizes = np.maximum(last, small)
+                values = self._integrated(begin, share, state, sizes, error)
                 state, reached = values[-1], np.maximum(last, abs(values).max(axis=0))
                 begin, share, growth = share, 2 * share, reached / last
         except TimeoutError:

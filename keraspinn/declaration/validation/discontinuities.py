@@ -97,8 +97,7 @@ def join_by_part(equations, domain):
 
 def _with_positive(derivatives, equation):
     """Return an equation's expression, of which a derivative has no minus sign."""
-    first = min(derivatives, key=str)
-    factor = equation.expression.expand().coeff(first)
+    factor = equation.expression.expand().coeff(min(derivatives, key=str))
     return equation.expression * (-1 if factor.could_extract_minus_sign() else 1)
 
 
@@ -106,9 +105,8 @@ def _part_of(equation, domain):
     """Return the relation that holds where an equation does."""
     parts = [p for p in (equation.on, equation.where) if p not in ("interior", None)]
     located = functools.partial(in_coordinates_of, domain)
-    return sp.And(
-        *(p if isinstance(p, sp.Basic) else relation(located(p)) for p in parts)
-    )
+    relations = (p if isinstance(p, sp.Basic) else relation(located(p)) for p in parts)
+    return sp.And(*relations)
 
 
 def describe_lost_jump(condition, expressions, domain, blocks):

@@ -28,9 +28,8 @@ def initial_parts_without_conditions(domain, terms):
     count = sum(number * is_on(domain, parts, points) for number, parts in pairs)
     for expressions, is_here in equations_at(domain, terms, points):
         bare = points[is_here & (count < np.max(count[is_here]))]
-        evolve = any(
-            time in d.variables for e in expressions for d in e.atoms(sp.Derivative)
-        )
+        derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))
+        evolve = any(time in derivative.variables for derivative in derivatives)
         if evolve and len(bare) > SMALLEST_SHARE * len(points):
             missing.append((block[0], len(bare) / len(points), domain.centre + bare[0]))
     return missing

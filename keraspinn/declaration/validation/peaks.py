@@ -231,12 +231,11 @@ def _faults(
         if LEAST_POLE < order < LARGEST_POLE and not (is_source or term.is_Add):
             factor = sp.fraction(term)[1]
             factor = factor if factor.free_symbols else 1 / term
-            yield (
-                True,
-                at,
+            fault = (
                 f"a coefficient is unbounded at {at}, as 1/({factor}) is, so that a "
-                f"few points dominate the loss. Multiply the equation by {factor}.",
+                f"few points dominate the loss. Multiply the equation by {factor}."
             )
+            yield True, at, fault
         half = size(centre[None])[0] - np.log(2)
         is_met = np.mean(rest > half) >= 1 / SAMPLE_POINTS
         if BOUNDED < order < LARGEST_POLE or is_met:
@@ -256,14 +255,13 @@ def _faults(
         if peak > np.logaddexp(peak, others) + np.log(SMALLEST_SHARE):
             kind = "dip" if is_dip else "peak"
             shown = textwrap.shorten(str(1 / known if is_dip else known), 100)
-            yield (
-                False,
-                at,
+            fault = (
                 f"{shown} has a {kind} at {at}, {width:.0e} of {whose} extent wide: "
                 f"it takes at least {1 / width:.0e} points to sample it, more than a "
                 f"verdict has. Make the {kind} as wide as the distance between "
-                f"points{advice}.",
+                f"points{advice}."
             )
+            yield False, at, fault
 
 
 def _beside_ends(known, domain, function, everywhere):
