@@ -6,9 +6,7 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.formulas import shorten
 from keraspinn.declaration.integrals import resolve_parts
-from keraspinn.expressions import Parameter, PartIntegral, normalize
-from keraspinn.expressions.derivatives import highest_order
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, Parameter, PartIntegral, highest_order, normalize
 from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.expressions.second_variation import SecondVariation
 

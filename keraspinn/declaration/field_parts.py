@@ -7,8 +7,7 @@ import sympy as sp
 
 from keraspinn.declaration.probe_points import probe_normals, probe_points
 from keraspinn.declaration.terms import LARGEST_SHARE, RESIDUAL, is_on
-from keraspinn.expressions import fields_of, required_derivatives
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, fields_of, required_derivatives
 
 # Points that measure the extents of a part.
 EXTENT_POINTS = 4096

@@ -22,9 +22,7 @@ from sympy.core.function import AppliedUndef
 from keraspinn.declaration.blending import blend
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.validation.discontinuities import KINKED, find_discontinuity
-from keraspinn.expressions import NormalComponent, Parameter
-from keraspinn.expressions.derivatives import field_and_index
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, NormalComponent, Parameter, field_and_index
 from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.geometry.part import exact_number
 

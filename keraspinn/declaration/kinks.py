@@ -5,8 +5,7 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
-from keraspinn.expressions import PartIntegral
-from keraspinn.expressions.second_variation import SecondVariation
+from keraspinn.expressions import PartIntegral, SecondVariation
 from keraspinn.geometry.part import exact_number
 
 PROBES = 1024  # points at which a polynomial must change its sign

@@ -4,9 +4,8 @@ import keras
 
 from keraspinn.common.configs import restored
 from keraspinn.expressions import from_json, to_json
-from keraspinn.geometry.base import Geometry
+from keraspinn.geometry import Geometry, Interface
 from keraspinn.geometry.checks import check_values, written
-from keraspinn.geometry.regions import Interface
 
 
 def part_to_json(on):

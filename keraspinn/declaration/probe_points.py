@@ -8,10 +8,8 @@ from keras import ops
 from sympy.core.function import AppliedUndef
 
 from keraspinn import backend
-from keraspinn.expressions import NormalComponent, Parameter, Program
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, NormalComponent, Parameter, Program, columns
 from keraspinn.expressions.nodes import distinct_nodes
-from keraspinn.expressions.program import columns
 from keraspinn.geometry.part import quasi_random
 
 # Points on each part, if a check or an estimate needs no other number.

@@ -17,9 +17,7 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.declaration.terms import condition_terms, equation_expressions, is_on
-from keraspinn.expressions import fields_of
-from keraspinn.expressions.derivatives import highest_order
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, fields_of, highest_order
 from keraspinn.geometry.arrays import on_host
 
 # Points on the boundary, in proportion to its parts, and on each part at least.

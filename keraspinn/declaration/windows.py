@@ -9,8 +9,7 @@ from keraspinn.declaration.field_parts import attributes_of
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, build_terms, expressions_of
-from keraspinn.expressions import required_derivatives, to_json
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, required_derivatives, to_json
 
 # Column of the time in points: the last.
 TIME = -1

@@ -2,8 +2,7 @@ from typing import Any
 
 import keras
 
-from keraspinn.derivatives.taylor.rules import register_rule
-from keraspinn.derivatives.taylor.series import Taylor
+from keraspinn.derivatives.taylor import Taylor, register_rule
 
 
 @keras.saving.register_keras_serializable("keraspinn")

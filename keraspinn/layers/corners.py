@@ -7,9 +7,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from keraspinn.derivatives.taylor import register_rule
+from keraspinn.derivatives.taylor import Taylor, register_rule
 from keraspinn.derivatives.taylor.rules import activate, columns, concatenated
-from keraspinn.derivatives.taylor.series import Taylor
 
 # Square of the distance from a corner, below which features do not change: their
 # gradient at the corner itself is infinite.

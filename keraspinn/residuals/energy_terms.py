@@ -5,10 +5,8 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.declaration.probe_points import probe_points
-from keraspinn.expressions import PartIntegral, Program
+from keraspinn.expressions import PartIntegral, Program, SecondVariation, columns
 from keraspinn.expressions.derivatives import field_and_index, required_derivatives
-from keraspinn.expressions.program import columns
-from keraspinn.expressions.second_variation import SecondVariation
 from keraspinn.residuals.integral_terms import by_region
 
 _TRIED = 128  # points at which eigenvalues of a density's Hessian are computed

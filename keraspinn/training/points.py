@@ -2,8 +2,7 @@
 
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.optimizers import Optimizer
-from keraspinn.sampling.renewed import Renewed
-from keraspinn.sampling.residual_based import ResidualBased
+from keraspinn.sampling import Renewed, ResidualBased
 from keraspinn.sampling.sources import PointSources
 
 # Points for second-order optimizers, which fit them before they are renewed: many

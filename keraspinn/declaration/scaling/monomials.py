@@ -5,8 +5,7 @@ import collections
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.expressions.derivatives import field_and_index
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, field_and_index
 
 # Number of monomials above which a product is not expanded.
 MOST_MONOMIALS = 400

@@ -17,8 +17,7 @@ from sympy.core.function import AppliedUndef
 from keraspinn.declaration.probe_points import evaluate_at
 from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
 from keraspinn.declaration.terms import expressions_of, fields_of_fewer_coordinates
-from keraspinn.expressions import NormalComponent, Parameter, fields_of
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, NormalComponent, Parameter, fields_of
 
 # Part of a field that may be anything, in `free_shifts`.
 CONSTANT = "a constant"

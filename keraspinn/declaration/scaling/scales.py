@@ -10,8 +10,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.common.checks import finite_number, positive_number
-from keraspinn.expressions import from_json, to_json
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, from_json, to_json
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.part import exact_number
 

@@ -10,9 +10,7 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at, initial_values
 from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
-from keraspinn.expressions.derivatives import field_and_index
-from keraspinn.expressions.image import At
-from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.expressions import At, distinct_nodes, field_and_index
 
 # Number of operations in a source term, from which on it is not differentiated.
 LONGEST_SOURCE = 1000

@@ -8,11 +8,9 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import run_at
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.expressions import NormalComponent, Parameter, Program
+from keraspinn.expressions import At, Interpolation, NormalComponent, Parameter, Program
 from keraspinn.expressions.derivatives import field_and_index
-from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
-from keraspinn.expressions.tabulated import Interpolation
 
 # Relative errors of a step; the absolute one is this part of the magnitude so far.
 STEP_ERRORS = 1e-4, 1e-5

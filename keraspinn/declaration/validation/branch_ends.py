@@ -6,8 +6,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.relational import Relational
 
-from keraspinn.expressions import normalize
-from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.expressions import distinct_nodes, normalize
 
 # Functions that may jump where their first argument is zero.
 SWITCHES = (sp.Heaviside, sp.sign, sp.atan2)

@@ -10,8 +10,7 @@ from sympy.core.function import AppliedUndef
 from keraspinn.declaration.blending import projection
 from keraspinn.declaration.probe_points import evaluate_at, probe_normals, probe_points
 from keraspinn.declaration.terms import condition_terms, is_on
-from keraspinn.expressions import Parameter
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, Parameter
 from keraspinn.geometry.arrays import on_host
 
 # Contradiction relative to the largest term nearby, up to which it is harmless.

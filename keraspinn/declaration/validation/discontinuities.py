@@ -18,8 +18,7 @@ from keraspinn.declaration.probe_points import probe_points, run_at, with_symbol
 from keraspinn.declaration.regional import Equation
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends
 from keraspinn.declaration.validation.periodicity import differs_at_ends
-from keraspinn.expressions import Interpolation, Program, normalize
-from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.expressions import Interpolation, Program, distinct_nodes, normalize
 from keraspinn.geometry.by_region import relation
 from keraspinn.geometry.faces import in_coordinates_of
 

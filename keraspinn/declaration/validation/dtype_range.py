@@ -16,9 +16,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.declaration.formulas import shorten
 from keraspinn.declaration.probe_points import probe_points, with_symbols
-from keraspinn.expressions import Parameter, Program
-from keraspinn.expressions.nodes import distinct_nodes
-from keraspinn.expressions.program import columns
+from keraspinn.expressions import Parameter, Program, columns, distinct_nodes
 
 # Quantile over the points that is a residual's magnitude: coefficients may have poles.
 QUANTILE = 0.99

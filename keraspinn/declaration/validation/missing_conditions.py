@@ -23,9 +23,7 @@ from keraspinn.declaration.validation.initial_parts import (
 )
 from keraspinn.declaration.validation.normal_order import ORDER_POINTS, NormalOrder
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
-from keraspinn.expressions import fields_of, required_derivatives
-from keraspinn.expressions.image import At
-from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.expressions import At, distinct_nodes, fields_of, required_derivatives
 from keraspinn.geometry.arrays import on_host
 from keraspinn.geometry.checks import written
 

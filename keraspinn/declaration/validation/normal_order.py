@@ -10,9 +10,8 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import probe_points, run_at
-from keraspinn.expressions import Parameter, Program, required_derivatives
+from keraspinn.expressions import At, Parameter, Program, required_derivatives
 from keraspinn.expressions.derivatives import field_and_index
-from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.arrays import on_host
 

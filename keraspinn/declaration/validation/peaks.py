@@ -13,8 +13,7 @@ from sympy.core.function import AppliedUndef
 from keraspinn.declaration.probe_points import initial_values, run_at
 from keraspinn.declaration.terms import expressions_of
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends, kinks
-from keraspinn.expressions import Interpolation, PartIntegral, Program
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, Interpolation, PartIntegral, Program
 from keraspinn.geometry import Box
 from keraspinn.geometry.part import quasi_random
 

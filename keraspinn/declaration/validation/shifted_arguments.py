@@ -7,8 +7,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
-from keraspinn.expressions import Interpolation, NormalComponent, Parameter
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, Interpolation, NormalComponent, Parameter
 from keraspinn.expressions.line_integral import LineIntegral, nodes
 from keraspinn.expressions.nodes import distinct_nodes
 
