@@ -215,7 +215,7 @@ class Optimizer(keras.optimizers.Optimizer):
                 "parameters, or a smaller network, or raise "
                 f"the limit: {type(self).__name__}(memory_limit={needed})."
             )
-        if keras.backend.standardize_dtype(parameters.dtype) == "float32":
+        if ops.dtype(parameters) == "float32":
             warnings.warn(
                 f"{type(self).__name__} trains parameters of single precision: "
                 "round-off ends the descent at relative errors of about 1e-3 to 1e-4. "
@@ -223,7 +223,7 @@ class Optimizer(keras.optimizers.Optimizer):
                 stacklevel=2,
             )
         for name, value in self.init(parameters).items():
-            dtype = keras.backend.standardize_dtype(value.dtype)
+            dtype = ops.dtype(value)
             variable = self.add_variable(value.shape, "zeros", dtype, name=name)
             variable.assign(value)
             self._state_variables[name] = variable

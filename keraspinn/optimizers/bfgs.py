@@ -53,8 +53,8 @@ class BFGS(QuasiNewton):
         return {"inverse_hessian": ops.eye(parameters.shape[0], dtype=parameters.dtype)}
 
     def bytes_needed(self, parameters):
-        dtype = keras.backend.standardize_dtype(parameters.dtype)
-        return COPIES * parameters.shape[0] ** 2 * np.dtype(dtype).itemsize
+        itemsize = np.dtype(ops.dtype(parameters)).itemsize
+        return COPIES * parameters.shape[0] ** 2 * itemsize
 
     def flops_needed(self, gradient, rows, parameters):
         # H is read twice and written once; a byte costs as much as ten operations.

@@ -134,7 +134,7 @@ class GaussNewton(Optimizer):
     def step(self, objective, parameters, state):
         rows = objective.residuals(parameters)
         sizes = rows.shape[0], parameters.shape[0]
-        itemsize = np.dtype(keras.backend.standardize_dtype(rows.dtype)).itemsize
+        itemsize = np.dtype(ops.dtype(rows)).itemsize
         numbers = 2 * sizes[0] * sizes[1] + 3 * min(sizes) ** 2  # see `linear_solves`
         if objective.is_energy:  # JᵀJ and its copies, and rows at about P points
             most_rows = min(sizes[0], _ROWS_AT_A_POINT * sizes[1])

@@ -2,7 +2,6 @@
 
 from collections import namedtuple
 
-import keras
 import numpy as np
 from keras import ops
 
@@ -48,12 +47,11 @@ def search(
         search algorithms with guaranteed sufficient decrease", 1994.
     """
     parameters, direction, loss, gradient = position
-    dtype = keras.backend.standardize_dtype(parameters.dtype)
     derivative = ops.sum(gradient * direction)
     zero = ops.zeros_like(loss)
     nowhere = zero + np.inf
     # A decrease within round-off does not count.
-    lower = loss - 4 * float(np.finfo(dtype).eps) * ops.abs(loss)
+    lower = loss - 4 * float(np.finfo(ops.dtype(loss)).eps) * ops.abs(loss)
 
     def unfinished(done, count, *_):
         return ~done & (count < max_evaluations)

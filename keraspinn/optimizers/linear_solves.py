@@ -136,7 +136,7 @@ def nystroem(product, like, rank):
         Frangella, Tropp & Udell, "Randomized Nyström preconditioning",
         arXiv 2110.02820. The random vectors are the same in each call.
     """
-    dtype = keras.backend.standardize_dtype(like.dtype)
+    dtype = ops.dtype(like)
     vectors = keras.random.normal((rank, like.shape[0]), dtype=dtype, seed=0)
     images = ops.map(product, vectors)
     trace = positive_or_one(ops.sum(vectors * images) / rank)

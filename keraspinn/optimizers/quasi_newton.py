@@ -2,7 +2,6 @@
 
 from collections import namedtuple
 
-import keras
 import numpy as np
 from keras import ops
 
@@ -192,7 +191,7 @@ def _lesson(direction, derivative, gradient, result, updates):
     changed = result.gradient - gradient
     product = ops.sum(moved * changed)
     size = ops.sqrt(ops.sum(ops.square(moved)) * ops.sum(ops.square(changed)))
-    eps = float(np.finfo(keras.backend.standardize_dtype(size.dtype)).eps)
+    eps = float(np.finfo(ops.dtype(size)).eps)
     usable = (product > eps * size) & ops.isfinite(size)
     product = ops.where(usable, product, ops.ones_like(product))
     ratio = -result.step * result.step * derivative / product

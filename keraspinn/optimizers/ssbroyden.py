@@ -76,7 +76,7 @@ class SSBroyden(BFGS):
 
     def factors(self, b, h, lesson):
         one = ops.ones_like(b)
-        tiny = float(np.finfo(keras.backend.standardize_dtype(b.dtype)).eps)
+        tiny = float(np.finfo(ops.dtype(b)).eps)
         # Zero if y is a multiple of Bs; negative only by round-off.
         a = ops.maximum(h * b - 1, tiny)
         c = ops.sqrt(a / (a + 1))
