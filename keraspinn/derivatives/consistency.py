@@ -1,6 +1,5 @@
 """Comparison of a network's derivatives with difference quotients."""
 
-import keras
 import numpy as np
 from keras import ops
 
@@ -36,7 +35,7 @@ def check_against_differences(fields, points, required, coordinates):
         ValueError: If a derivative is wrong at more than a quarter of the points, or
             the value at a point depends on the other points.
     """
-    dtype = keras.backend.standardize_dtype(points.dtype)
+    dtype = ops.dtype(points)
     rounding, dimension = float(np.finfo(dtype).eps), points.shape[-1]
     # Balances truncation, h², with round-off, eps / h.
     step = 2.0 ** round(np.log2(rounding) / 3)

@@ -6,7 +6,6 @@ import math
 import sympy as sp
 from keras import ops
 from sympy.core.function import AppliedUndef
-from sympy.logic.boolalg import BooleanAtom
 
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
@@ -38,7 +37,7 @@ class Lowering:
         return self._slots[node]
 
     def _lower(self, node):
-        if isinstance(node, BooleanAtom):
+        if node in (sp.true, sp.false):
             return self._tape.constant(bool(node))
         if node.is_number:
             return self._tape.constant(float_value(node))

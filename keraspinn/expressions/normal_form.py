@@ -4,7 +4,6 @@ import numbers
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
-from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, BooleanAtom
 
 from keraspinn.expressions.derivatives import symbols_and_orders
@@ -57,7 +56,7 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
         )
     if isinstance(equation, sp.Eq):
         sides = equation.args
-    elif isinstance(equation, (Relational, Boolean)) and not equation.is_Symbol:
+    elif isinstance(equation, (sp.Rel, Boolean)) and not equation.is_Symbol:
         raise TypeError(
             f"{called} must be a `sympy.Eq`, or an expression that means '= 0'. "
             f"Received the {type(equation).__name__} {equation}. Inequalities and "

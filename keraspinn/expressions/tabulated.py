@@ -4,7 +4,6 @@ import functools
 import hashlib
 from typing import Any, Self
 
-import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
@@ -197,7 +196,7 @@ def _check_grid(axes, values, degree):
                 f"Axis {index + 1} needs at least {degree + 1} points for a spline of "
                 f"degree {degree}. Received: {len(axis)}"
             )
-        if not (np.diff(axis) > 0).all():
+        if not (axis[1:] > axis[:-1]).all():
             raise ValueError(
                 f"Axis {index + 1} must increase from each point to the next. "
                 f"Received: {axis[:6]}…"

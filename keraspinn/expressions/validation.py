@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
-from sympy.logic.boolalg import BooleanAtom
 
 from keraspinn.expressions import nodes
 from keraspinn.expressions.derivatives import field_and_index
@@ -104,7 +103,7 @@ class _Check:
                 "keraspinn.Condition(sympy.Eq(keraspinn.integral(...), M)), and in an "
                 "equation a number or M = keraspinn.Parameter('M', initial=1.0)."
             )
-        elif isinstance(node, (BooleanAtom, Region)):
+        elif isinstance(node, Region) or node in (sp.true, sp.false):
             return  # a region is checked when the integral is made
         elif nodes.is_number_leaf(node):
             float_value(node)

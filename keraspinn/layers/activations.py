@@ -7,7 +7,6 @@ from keras import ops
 
 from keraspinn.common.typing import Activation, Tensor
 from keraspinn.derivatives.taylor import activations as taylor
-from keraspinn.derivatives.taylor import register_activation
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -36,7 +35,7 @@ def sin(x: Tensor) -> Tensor:
     return ops.sin(x)
 
 
-register_activation(sin)(taylor.sin)
+taylor.register_activation(sin)(taylor.sin)
 
 
 def get(identifier: Activation) -> Callable[[Tensor], Tensor]:

@@ -1,5 +1,4 @@
 import inspect
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -58,8 +57,8 @@ class Corners(keras.layers.Layer):
             inspect.signature(_features).bind(None, **corner)
 
     def call(self, x):  # a tensor, or a series
-        pairs = (_features(x, **corner) for corner in self.corners)
-        return concatenated([x, *itertools.chain.from_iterable(pairs)])
+        features = (f for corner in self.corners for f in _features(x, **corner))
+        return concatenated([x, *features])
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], input_shape[-1] + 2 * len(self.corners))

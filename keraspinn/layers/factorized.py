@@ -1,7 +1,6 @@
 from typing import Any
 
 import keras
-from keras import ops
 
 from keraspinn.common.checks import check_count
 from keraspinn.common.typing import Activation, Initializer, Tensor
@@ -72,7 +71,7 @@ class FactorizedDense(keras.layers.Layer):
 
         def direction(shape, dtype=None):
             kernel = self.kernel_initializer(shape, dtype=dtype)
-            return kernel / ops.exp(scale(shape[-1:], dtype=dtype))
+            return kernel / keras.ops.exp(scale(shape[-1:], dtype=dtype))
 
         shape = input_shape[-1], self.units
         self.scale = self.add_weight(shape[1:], scale, name="scale")
@@ -82,7 +81,7 @@ class FactorizedDense(keras.layers.Layer):
     @property
     def kernel(self) -> Tensor:
         """W, `(F, units)`."""
-        return self.direction * ops.exp(self.scale)
+        return self.direction * keras.ops.exp(self.scale)
 
     def call(self, x):  # a tensor, or a series
         return activate(self.activation, affine(x, self.kernel, self.bias))

@@ -3,7 +3,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import keras
-from keras import ops
 
 from keraspinn.derivatives.taylor import register_rule
 from keraspinn.derivatives.taylor.rules import activate, columns, concatenated
@@ -48,7 +47,7 @@ class Kinks(keras.layers.Layer):
 
     def call(self, x):  # a tensor, or a series
         values = (sum(_monomial(x, *term) for term in p) for p in self.polynomials)
-        return concatenated([x, *(activate(ops.relu, value) for value in values)])
+        return concatenated([x, *(activate(keras.ops.relu, value) for value in values)])
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], input_shape[-1] + len(self.polynomials))

@@ -3,7 +3,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import keras
-from keras import ops
 
 from keraspinn.common.checks import positive_number
 from keraspinn.derivatives.taylor import register_rule
@@ -65,11 +64,11 @@ class Periodic(keras.layers.Layer):
     def frequencies(self, dtype):
         """Return 2π/P of the periodic coordinates, a tensor `(p,)`."""
         values = [2 * math.pi / self.periods[column] for column in self._circles]
-        return ops.convert_to_tensor(values, dtype)
+        return keras.ops.convert_to_tensor(values, dtype)
 
     def call(self, x):  # a tensor, or a series
         phase = columns(x, self._circles) * self.frequencies(x.dtype)
-        parts = [activate(ops.cos, phase), activate(ops.sin, phase)]
+        parts = [activate(keras.ops.cos, phase), activate(keras.ops.sin, phase)]
         if self._others:
             parts.append(columns(x, self._others))
         return concatenated(parts)

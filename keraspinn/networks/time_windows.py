@@ -1,6 +1,5 @@
 """A network for each of consecutive time windows, continuous at their edges."""
 
-import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -125,8 +124,7 @@ class TimeWindows(Adaptable):
 
     def _end(self, network, start, end, x, state):
         """Return value and time derivative at the end of a window, behind its jump."""
-        forward = functools.partial(propagate, network)
-        outputs = at_time(forward, x, end, 2 in self.orders)
+        outputs = at_time(lambda s: propagate(network, s), x, end, 2 in self.orders)
         jump = self.jumps.get(end) or [(1.0, 0.0)] * len(self.orders)
         jump = [ops.cast(np.array(p), x.dtype) for p in zip(*jump, strict=True)]
         rate = 2.0 / (end - start) if state else 0.0

@@ -1,7 +1,6 @@
 """Wider networks that keep the function learned so far."""
 
 import keras
-import numpy as np
 
 from keraspinn.networks.mlp import MLP
 
@@ -41,7 +40,7 @@ def widened(network: MLP, units: int) -> MLP:
     wider.build(network.input_spec and (None, network.input_spec.axes[-1]))
     layers = [[*n.hidden, n.head] for n in (network, wider)]
     for old, new in zip(*layers, strict=True):
-        kernel, bias = map(np.array, map(keras.ops.convert_to_numpy, new.weights))
+        kernel, bias = (keras.ops.convert_to_numpy(w).copy() for w in new.weights)
         known, shift = map(keras.ops.convert_to_numpy, old.weights)
         rows, columns = known.shape
         kernel[rows:, :columns] = 0.0  # none in the first layer

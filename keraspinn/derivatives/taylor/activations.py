@@ -5,10 +5,8 @@ where it vanishes everywhere. Most coefficients follow from a differential equat
 the activation, at polynomial cost in the order.
 """
 
-import functools
 import itertools
 import math
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -69,7 +67,7 @@ def _self_convolution(series, k):
     terms = [2.0 * series[i] * series[k - i] for i in range((k + 1) // 2)]
     if k % 2 == 0:
         terms.append(ops.square(series[k // 2]))
-    return functools.reduce(operator.add, terms)
+    return sum(terms[1:], terms[0])
 
 
 @register_activation(keras.activations.linear, None)
