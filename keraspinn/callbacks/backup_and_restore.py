@@ -5,7 +5,6 @@ from typing import Any
 
 import keras
 import numpy as np
-from keras import ops
 
 from keraspinn.backend.compatibility import begin_at_epoch
 from keraspinn.callbacks.backup_files import read_state, write_state
@@ -152,7 +151,7 @@ class BackupAndRestore(keras.callbacks.Callback):
             "weights": [self._began_with, weights_digest(self.model)],
         }
         variables = enumerate(self.model.trainer.state_variables)
-        arrays = {f"variable {n}": ops.convert_to_numpy(v) for n, v in variables}
+        arrays = {f"variable {n}": keras.ops.convert_to_numpy(v) for n, v in variables}
         arrays[FIELDS] = sampled_fields(self.model)
         write_state(self.directory / f"epoch-{epoch + 1:08d}.npz", data, arrays)
         for path in self._backups()[2:]:

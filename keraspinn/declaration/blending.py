@@ -15,7 +15,6 @@ import itertools
 
 import numpy as np
 import sympy as sp
-from keras import ops
 
 from keraspinn.declaration.probe_points import probe_normals, probe_points, run_at
 from keraspinn.expressions import Program
@@ -145,7 +144,7 @@ def _is_end(domain, part, project, points, seeds):
     """
     apart = np.abs(project(points) - points) > _TOLERANCE * domain.half
     beside = project(points + _STEP_ASIDE * (seeds - points))
-    inside = ops.convert_to_numpy(domain.contains(part, beside - domain.centre))
+    inside = np.asarray(domain.contains(part, beside - domain.centre))
     near = np.abs(beside - points) < 3 * _STEP_ASIDE * 2 * domain.half
     return inside & near.all(axis=-1) & ~apart.any(axis=-1)
 

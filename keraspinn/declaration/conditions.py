@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat, TypeAlias
 
@@ -133,8 +132,8 @@ class Condition:
     def latex_rows(self) -> list[str]:
         """Rows of a LaTeX alignment, one for each equation."""
         text = self.place.removeprefix("= 0").lstrip()
-        text = re.sub(r"[{}\[\]']", "", text)  # LaTeX would not print these
-        text = text.replace(": ", " = ")
+        # LaTeX would not print the brackets and quotes.
+        text = text.translate(str.maketrans("", "", "{}[]'")).replace(": ", " = ")
         words = rf" \quad \text{{{text}}}" if text else ""
         return [rf"{formulas.latex_of(e)} &= 0{words}" for e in self.expressions]
 

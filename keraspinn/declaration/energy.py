@@ -1,7 +1,6 @@
 """Energy of a problem, a sum of integrals that its fields minimise."""
 
 import sympy as sp
-from sympy.calculus.euler import euler_equations
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.formulas import shorten
@@ -76,7 +75,7 @@ def _is_divergence(region, density, domain):
     if resolve_parts(region, domain) != (domain.interior,):
         return False
     fields = sorted(density.atoms(AppliedUndef), key=str)
-    equations = euler_equations(density, fields, domain.coordinates)
+    equations = sp.euler_equations(density, fields, domain.coordinates)
     return not any(isinstance(equation, sp.Eq) for equation in equations)
 
 
@@ -160,7 +159,7 @@ def lines_of(problem):
             inside += integral.integrand
         else:
             elsewhere[integral.region] = integral.integrand
-    for equation in euler_equations(inside, problem.fields, domain.coordinates):
+    for equation in sp.euler_equations(inside, problem.fields, domain.coordinates):
         if isinstance(equation, sp.Eq):
             yield f"  follows: {shorten(equation.lhs)} = 0"
     if highest_order(inside, domain.coordinates) != 1 or not domain.boundary:

@@ -1,8 +1,6 @@
 """Interfaces of an energy's materials, at which gradients jump."""
 
-import numpy as np
 import sympy as sp
-from sympy.core.relational import Relational
 
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.expressions import PartIntegral, SecondVariation
@@ -33,7 +31,7 @@ def scaled_kinks(problem, scales):
         if not end.free_symbols or not end.free_symbols <= {*symbols}:
             continue
         (values,) = evaluate_at([end], domain.coordinates, points)
-        inner = end.xreplace(scaled) / exact_number(np.abs(values).max())
+        inner = end.xreplace(scaled) / exact_number(abs(values).max())
         if values.min() < 0 < values.max() and inner.is_polynomial(*symbols):
             terms = sp.Poly(inner, *symbols).terms()
             polynomials.setdefault(sp.Abs(end), [[list(p), float(c)] for p, c in terms])
@@ -45,4 +43,4 @@ def _switches(energy):
     for integral in sorted(energy.atoms(PartIntegral), key=str):
         for row in SecondVariation(integral.integrand).hessian:
             for entry in row:
-                yield from sorted(entry.atoms(Relational), key=str)
+                yield from sorted(entry.atoms(sp.Rel), key=str)

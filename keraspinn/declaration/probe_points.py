@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import sympy as sp
-from keras import ops
 from sympy.core.function import AppliedUndef
 
 from keraspinn import backend
@@ -39,7 +38,7 @@ def _at_samples(function, domain, blocks, count):
     values = []
     for part in dict.fromkeys(part for block in blocks for part in block):
         relative = domain.sample(part, quasi_random(count, domain.draws(part)))
-        values.append(ops.convert_to_numpy(function(part, relative)))
+        values.append(np.asarray(function(part, relative)))
     return np.concatenate(values)
 
 

@@ -16,7 +16,6 @@ from keraspinn.declaration.parts import part_to_json, place_to_json
 from keraspinn.declaration.probe_points import PROBES, probe_points
 from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
 from keraspinn.expressions.image import with_sums
-from keraspinn.geometry.arrays import on_host
 
 # Names of the equations' loss term, and of an energy's loss in logs.
 RESIDUAL, ENERGY = "residual", "energy"
@@ -190,7 +189,7 @@ def is_on(domain, block, points):
         block: Tuple of its parts.
         points: Array.
     """
-    return np.any([on_host(domain.contains(p, points)) for p in block], axis=0)
+    return np.any([np.asarray(domain.contains(p, points)) for p in block], axis=0)
 
 
 def fields_of_fewer_coordinates(domain, terms):

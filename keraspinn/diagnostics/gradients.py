@@ -7,7 +7,6 @@ import itertools
 
 import keras
 import numpy as np
-from keras import ops
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
@@ -175,8 +174,8 @@ class GradientProbe:
         return f"<GradientProbe of {len(self._kernels)} kernels>"
 
     def __call__(self, iteration: int) -> GradientStatistics:
-        gradients = self._gradients(ops.convert_to_tensor(iteration, "int32"))
-        gradients = keras.tree.map_structure(ops.convert_to_numpy, gradients)
+        gradients = self._gradients(keras.ops.convert_to_tensor(iteration, "int32"))
+        gradients = keras.tree.map_structure(keras.ops.convert_to_numpy, gradients)
         kernels, terms = self._kernels.items(), self._model.problem.terms
         weights = {n: float(w) for n, w in self._model.loss_weights.items()}
         joined = {t: np.concatenate(gradients[t], axis=None) for t in terms}

@@ -1,5 +1,4 @@
 import functools
-import math
 from dataclasses import dataclass
 
 import keras
@@ -32,7 +31,7 @@ class EllipseCurve(Rim):
     @functools.cached_property
     def _arcs(self):
         """Angles at which equally long arcs start and end, and the curve's length."""
-        angles = np.linspace(0, 2 * math.pi, 16 * _ARCS + 1)
+        angles = np.linspace(0, 2 * np.pi, 16 * _ARCS + 1)
         a, b = self.axes
         speed = np.hypot(a * np.sin(angles), b * np.cos(angles))
         steps = (speed[1:] + speed[:-1]) / 2 * np.diff(angles)

@@ -1,7 +1,6 @@
 """Tests for points enclosed by segments or triangles."""
 
 import itertools
-import math
 
 import numpy as np
 
@@ -54,7 +53,7 @@ def _winding(corners, points):
 
     triple = dot(a, lib.cross(b, c))
     below = one * two * three + dot(a, b) * three + dot(b, c) * one + dot(c, a) * two
-    return lib.abs(lib.sum(lib.arctan2(triple, below), axis=-1) / (2 * math.pi)) > 0.5
+    return lib.abs(lib.sum(lib.arctan2(triple, below), axis=-1) / (2 * np.pi)) > 0.5
 
 
 def trapezoids(segments):

@@ -1,12 +1,8 @@
 """Selection of faces and portions by geometries, values and relations."""
 
-import functools
-import operator
-
 import keras
 import numpy as np
 import sympy as sp
-from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from keraspinn.expressions import Program
@@ -114,8 +110,9 @@ def _on_rim(domain, operand, part):
         return rim.contains(relative) & (lib.sum(sine**2, axis=-1) < _PARALLEL)
 
     def keep(points):
-        along = (is_along(rim, points) for rim in operand.boundary)
-        return functools.reduce(operator.or_, along)
+        lib = library(points)
+        along = [is_along(rim, points) for rim in operand.boundary]
+        return lib.any(lib.stack(along), axis=0)
 
     return keep
 
@@ -233,7 +230,7 @@ def _holds(domain, where):
     moved = where.xreplace({s: s + middle for s, middle in middles.items()})
     # Combine constants before float32 truncates them.
     moved = moved.replace(
-        lambda node: isinstance(node, Relational),
+        lambda node: isinstance(node, sp.Rel),
         lambda node: node.func(sp.expand(node.lhs - node.rhs), 0),
     )
     program = Program([sp.Piecewise((1, moved), (0, True))], domain.coordinates)

@@ -1,7 +1,6 @@
 import numpy as np
 
 from keraspinn.common.checks import check_known
-from keraspinn.geometry.arrays import on_host
 from keraspinn.metrics import RelativeL2
 from keraspinn.plot.style import Canvas, Drawn, colours, new_figure, plain
 from keraspinn.training.model import PINNModel, check_one_model
@@ -117,7 +116,7 @@ def _draw_map(panel, domain, points, values, options):
         triangles = Triangulation(*points[known].T)
         middles = points[known][triangles.triangles].mean(axis=1)
         there = domain.contains(domain.interior, middles - domain.centre)
-        triangles.set_mask(~on_host(there))  # outside the domain, as in a hole
+        triangles.set_mask(~np.asarray(there))  # outside the domain, as in a hole
         return panel.tripcolor(triangles, values[known], shading="gouraud", **options)
     table = values[np.lexsort((points[:, 0], points[:, 1]))].reshape(len(y), len(x))
     return panel.pcolormesh(x, y, table, shading="gouraud", **options)

@@ -4,9 +4,7 @@ import functools
 import operator
 
 import sympy as sp
-from sympy.core.relational import Relational
 from sympy.functions.elementary.piecewise import ExprCondPair
-from sympy.logic.boolalg import BooleanAtom
 
 from keraspinn.derivatives.taylor.activations import power
 from keraspinn.derivatives.taylor.series import select
@@ -14,7 +12,7 @@ from keraspinn.expressions.nodes import NODES
 
 _NODES = (
     *(sp.Symbol, sp.Number, sp.Add, sp.Mul, sp.Pow, sp.Piecewise, ExprCondPair),
-    *(Relational, sp.And, sp.Or, BooleanAtom),
+    *(sp.Rel, sp.And, sp.Or, type(sp.true)),
 )
 
 
@@ -64,7 +62,7 @@ def series_of(expression, symbols):
 
     @functools.cache
     def holds(condition):
-        if isinstance(condition, Relational):
+        if isinstance(condition, sp.Rel):
             operands = (evaluate(side).value for side in condition.args)
         else:
             operands = map(holds, condition.args)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import keras
 import numpy as np
-from keras import ops
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
@@ -182,7 +181,7 @@ class Ensemble(ProblemModel):
     def predict_step(self, data):
         """Return the members' fields at given points, `(n, size, F)`."""
         fields = self._members.map(self._members.model.predict_step, data)
-        return ops.transpose(fields, (1, 0, 2))
+        return keras.ops.transpose(fields, (1, 0, 2))
 
     def predict_members(
         self, x: Input, expression: sp.Expr | None = None, batch_size: int | None = None

@@ -2,7 +2,6 @@
 
 import keras
 import numpy as np
-from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.arguments import callback_list
@@ -149,10 +148,10 @@ def _where(model, name, batch, largest):
     finite = []
     for number in range(count):
         residuals = model._objective.residuals(name, part(number))
-        checks = [np.isfinite(ops.convert_to_numpy(r)) for r in residuals]
+        checks = [np.isfinite(keras.ops.convert_to_numpy(r)) for r in residuals]
         size = part(number).points.shape[0]
         finite.append(np.broadcast_to(np.all(checks, axis=0), size))
-    points = ops.convert_to_numpy(batch.coordinates)  # as the user has them
+    points = keras.ops.convert_to_numpy(batch.coordinates)  # as the user has them
     finite = np.concatenate(finite)[: len(points)]
     if finite.all():
         return ", though every residual is finite"
@@ -162,4 +161,4 @@ def _where(model, name, batch, largest):
 
 
 def _finite(tensor):
-    return np.isfinite(ops.convert_to_numpy(tensor)).all()
+    return np.isfinite(keras.ops.convert_to_numpy(tensor)).all()

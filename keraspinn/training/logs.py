@@ -1,7 +1,6 @@
 """The metrics of a model: running means of losses, and errors."""
 
 import keras
-from keras import ops
 
 from keraspinn.metrics.relative_l2 import RelativeL2
 from keraspinn.optimizers import Optimizer
@@ -54,7 +53,7 @@ class Logs:
     @property
     def is_finite(self):
         """Boolean scalar: all total losses since the last reset are finite."""
-        return ops.isfinite(self._losses[0].total)
+        return keras.ops.isfinite(self._losses[0].total)
 
     def update(self, values, steps=1):
         """Update the running means; return them by name.
@@ -76,7 +75,7 @@ def shown(numbers, counted=()):
         numbers: Dict of tensors.
         counted: Index of the members that count.
     """
-    arrays = {n: ops.convert_to_numpy(value)[counted] for n, value in numbers.items()}
+    arrays = {n: keras.ops.convert_to_numpy(v)[counted] for n, v in numbers.items()}
     return [
         f"{name} = {array.mean():.4g}" + f" ± {array.std():.2g}" * bool(array.shape)
         for name, array in arrays.items()

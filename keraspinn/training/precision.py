@@ -1,7 +1,6 @@
 """A model at another precision."""
 
 import keras
-from keras import ops
 
 from keraspinn.backend.compatibility import every_layer
 from keraspinn.backend.scopes import setting
@@ -26,7 +25,7 @@ def converted(model, dtype):
         other = type(model)(**_replaced(config, dtype))
         for new, old in zip(other.weights, model.weights, strict=True):
             # A cast to the same type is no copy, and a compiled loop writes over it.
-            new.assign(ops.copy(ops.cast(old, new.dtype)))
+            new.assign(keras.ops.copy(keras.ops.cast(old, new.dtype)))
     freeze(other, frozen(model))
     return other
 

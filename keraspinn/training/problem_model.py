@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import keras
 import numpy as np
-from keras import ops
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
@@ -232,7 +231,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         return logs
 
     def __call__(self, points: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        if isinstance(points, keras.KerasTensor) or ops.is_tensor(points):
+        if isinstance(points, keras.KerasTensor) or keras.ops.is_tensor(points):
             return super().__call__(points, *args, **kwargs)
         points = unmasked("points", points)
         with backend.double_precision():  # points may be far from the origin

@@ -18,7 +18,6 @@ step, and `SecondOrderStep` for those of `keraspinn.optimizers`.
 import dataclasses
 
 import keras
-import numpy as np
 from keras import ops
 
 from keraspinn import backend
@@ -252,7 +251,7 @@ class TrainingState:
         """
         assign(*map(keras.tree.flatten, (self.structure["sampling"], sampling)))
         seen = self.structure["seen"]["weights"]
-        seen.assign(ops.full(seen.shape, np.nan, seen.dtype))
+        seen.assign(ops.full(seen.shape, float("nan"), seen.dtype))
 
 
 def state_variables(tensors, prefix):

@@ -4,7 +4,6 @@ import hashlib
 
 import keras
 import numpy as np
-from keras import ops
 
 from keraspinn import backend
 from keraspinn.backend.scopes import assign
@@ -289,7 +288,7 @@ class Trainer:
         """Return λ and the unknown coefficients by their names in logs, tensors."""
         adapted = {f"{name}_weight": v for name, v in self.model.loss_weights.items()}
         adapted |= self.model.coefficients
-        return {name: ops.convert_to_tensor(v) for name, v in adapted.items()}
+        return {name: keras.ops.convert_to_tensor(v) for name, v in adapted.items()}
 
     def is_stale(self, fused):
         """Prepare a training; return whether it needs another program than the last.
@@ -349,7 +348,7 @@ class Trainer:
         """
         # Streamed points are gone; drawn ones are drawn again.
         replicas = range(0 if self.streams else model.replica_count)
-        iteration = ops.convert_to_tensor(steps)
+        iteration = keras.ops.convert_to_tensor(steps)
         draws = (step.points(state, iteration, None, r)[0] for r in replicas)
         return explanation(model, step, draws, steps, logs)
 

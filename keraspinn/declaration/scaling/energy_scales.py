@@ -5,7 +5,6 @@ give the fields' magnitudes and the energy's; a quadratic energy takes one step.
 """
 
 import functools
-import itertools
 
 import numpy as np
 
@@ -70,7 +69,7 @@ def energy_scales(domain, terms, field_names, given=None):
     coarse = coarse_energy(domain, tuple(terms.values()), tuple(field_names))
     conditions = terms | {RESIDUAL: Term(RESIDUAL, (), domain.blocks("interior"))}
     pointwise = [t.expressions for t in condition_terms(terms) if not t.regions]
-    given_values = fields_of(itertools.chain(*pointwise))
+    given_values = fields_of(sum(pointwise, ()))
     offsets = {n: v for n, v in coarse.offsets().items() if n not in given_values}
     offsets |= find_offsets(domain, conditions, field_names)
     sizes = coarse.sizes(offsets) | (given or {})

@@ -9,8 +9,6 @@ interval of half width h gives q h². Each equation and condition is divided by 
 largest term. A factor of about three is accurate enough.
 """
 
-import sympy as sp
-
 from keraspinn.declaration.probe_points import PROBES, parameter_corners
 from keraspinn.declaration.scaling.offsets import find_offsets, needs_offset
 from keraspinn.declaration.scaling.scales import Scales
@@ -109,7 +107,7 @@ def _term_sizes(domain, terms, offsets, sizes):
         how = domain, points, not term.is_equation, sizes
         for k, plain in enumerate(term.pointwise):
             expression, target = scales.apply(plain), term.targets(k)
-            base = 0 if term.table is None else sp.expand(expression - plain)
+            base = 0 if term.table is None else (expression - plain).expand()
             if base and base.is_number:  # values have the same offset
                 expression, target = plain, target - float(base)
             parts[name, k] = TermSizes(expression, float(abs(target).max()), *how)

@@ -1,6 +1,5 @@
 """Scales of coordinates, fields and terms, which make training nondimensional."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Self, SupportsFloat
 
@@ -75,7 +74,7 @@ class Scales:
             domain: A geometry.
         """
         pairs = zip(domain.centre, domain.half, strict=True)
-        standardized = [(centre, half / math.sqrt(3)) for centre, half in pairs]
+        standardized = [(centre, half / np.sqrt(3)) for centre, half in pairs]
         return cls(dict(zip(domain.coordinates, standardized, strict=True)))
 
     @classmethod

@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import sympy as sp
-from sympy.core.relational import Relational
 
 from keraspinn.expressions import distinct_nodes, normalize
 
@@ -16,8 +15,8 @@ UNBOUNDED = (sp.tan, sp.cot, sp.sec, sp.csc, sp.coth, sp.csch)
 
 def branch_ends(expression):
     """Yield pairs of expressions: where they are equal, a function may jump."""
-    for switch in distinct_nodes([expression], (Relational, sp.Function, sp.Pow)):
-        if isinstance(switch, Relational):
+    for switch in distinct_nodes([expression], (sp.Rel, sp.Function, sp.Pow)):
+        if isinstance(switch, sp.Rel):
             yield switch.args
         elif isinstance(switch, SWITCHES):
             yield switch.args[0], 0

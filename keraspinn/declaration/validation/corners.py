@@ -11,7 +11,6 @@ from keraspinn.declaration.blending import projection
 from keraspinn.declaration.probe_points import evaluate_at, probe_normals, probe_points
 from keraspinn.declaration.terms import condition_terms, is_on
 from keraspinn.expressions import At, Parameter
-from keraspinn.geometry.arrays import on_host
 
 # Contradiction relative to the largest term nearby, up to which it is harmless.
 LARGEST_MISMATCH = 0.01
@@ -75,7 +74,7 @@ def _mismatch(domain, expression, forms, face, edge):
     nearby = probe_points(domain, ((face,), *domain.blocks("interior")))
     normals = probe_normals(domain, ((face,),))
     normals = np.resize(normals, (len(nearby), normals.shape[1]))
-    at_edge = on_host(domain.normals(face, edge - domain.centre))
+    at_edge = np.asarray(domain.normals(face, edge - domain.centre))
     points = np.vstack([np.hstack([edge, at_edge]), np.hstack([nearby, normals])])
     free, missed, *parts = np.abs(evaluate_at(expressions, symbols, points))
     if free[: len(edge)].max() > ROUND_OFF * free.max():  # not at a right angle

@@ -6,7 +6,6 @@ derivative that no collocation point meets: u_t = u_xx from |x| is solved by |x|
 time. A network that learns a soft condition rounds the kink instead.
 """
 
-import collections
 import contextlib
 import functools
 
@@ -80,12 +79,12 @@ def join_by_part(equations, domain):
     Returns:
         Iterator of pairs: the names, and a `Piecewise`.
     """
-    groups = collections.defaultdict(list)
+    groups = {}
     for name, equation in equations.items():
         derivatives = equation.expression.atoms(sp.Derivative)
         second = frozenset(d for d in derivatives if d.derivative_count > 1)
         if second and not equation.is_everywhere:
-            groups[second].append(name)
+            groups.setdefault(second, []).append(name)
     for second, names in groups.items():
         with contextlib.suppress(ValueError):  # no formula for a part
             parts = [_part_of(equations[name], domain) for name in names]
