@@ -79,9 +79,8 @@ class Condition:
             equations = [equations]
         if not equations:
             raise ValueError("A Condition needs at least one equation. Received: []")
-        expressions = tuple(normalize(equation) for equation in equations)
         self.as_declared = tuple(equations)
-        self.expressions = with_images(expressions)
+        self.expressions = with_images(tuple(map(normalize, equations)))
         self.on: Any = on
         self.weight = checks.nonnegative("weight", weight, _POINTWISE)
         self.hard = bool(hard)

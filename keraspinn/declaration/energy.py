@@ -107,8 +107,7 @@ def _checked(density, domain):
             for number, node in enumerate(variation.nodes)
             if getattr(node, "derivative_count", 0) == HIGHEST and node.expr == field
         ]
-        entries = (variation.hessian[k][j] for k in second for j in second)
-        if second and not any(entries):
+        if second and not any(variation.hessian[k][j] for k in second for j in second):
             raise ValueError(
                 f"The density of an energy is linear in second derivatives of {field}, "
                 f"which make a divergence. Received: {density}. Integrate by parts: "

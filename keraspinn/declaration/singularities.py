@@ -18,7 +18,6 @@ import sympy as sp
 
 from keraspinn.declaration.terms import condition_terms, equation_expressions, is_on
 from keraspinn.expressions import At, fields_of, highest_order
-from keraspinn.geometry.arrays import on_host
 
 # Points on the boundary, in proportion to its parts, and on each part at least.
 POINTS = 10_000
@@ -220,8 +219,8 @@ class _Pairs:
             count = max(PART_POINTS, int(POINTS * size / sum(sizes)))
             uniform = random.uniform(size=(count, domain.draws(part)))
             relative = domain.sample(part, uniform)
-            points = on_host(domain.absolute(part, relative))[:, self._axes]
-            pairs.append(np.stack([points, on_host(domain.normals(part, relative))]))
+            points = np.asarray(domain.absolute(part, relative))[:, self._axes]
+            pairs.append(np.stack([points, np.asarray(domain.normals(part, relative))]))
         return np.concatenate(pairs[1:] or pairs, axis=1)
 
     def singular(self):

@@ -49,11 +49,6 @@ def like(constant: ArrayLike, array: Tensor) -> Tensor:
     return ops.cast(constant, array.dtype)
 
 
-def on_host(array):
-    """Convert a tensor or an array to a NumPy array."""
-    return array if isinstance(array, np.ndarray) else ops.convert_to_numpy(array)
-
-
 def columns_of(points, columns):
     """Return some columns of points `(..., n, d)`, in the order of `columns`."""
     return library(points).stack([points[..., c] for c in columns], axis=-1)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from keraspinn.common import html
 from keraspinn.common.typing import Tensor
 from keraspinn.expressions import NormalComponent, from_json, to_json
-from keraspinn.geometry.arrays import library, like, on_host
+from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.checks import check_coordinates, check_values, names
 from keraspinn.geometry.faces import at_values, beyond, inside_at, lying_on, restricted
 from keraspinn.geometry.grids import grid_points
@@ -355,7 +355,7 @@ class Geometry:
         shown = html.table(("Coordinate", "from", "to"), rows)
         if self.dimension == 2:
             uniform = quasi_random(600, self.draws(self.interior))
-            points = on_host(self.sample(self.interior, uniform))
+            points = np.asarray(self.sample(self.interior, uniform))
             shown += html.dots(points, len(self.space_coordinates) == 2)
         return html.paragraphs(repr(self)) + shown
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import keras
 import numpy as np
 
-from keraspinn.geometry.arrays import library, like, on_host
+from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.checks import names
 from keraspinn.geometry.faces import in_coordinates_of
@@ -99,7 +99,7 @@ class Combination(OfTwo, Geometry):
         if not isinstance(piece, Kept) or piece.whole or piece.share > _CONTACT:
             return False
         points = piece.sample((np.arange(64)[:, None] + 0.5) / 64)
-        return bool(on_host(self._on(1 - index, points)).all())
+        return bool(np.asarray(self._on(1 - index, points)).all())
 
     def with_coordinates(self, symbols):
         """Return the same shape in other coordinates; cached, as it can be slow."""

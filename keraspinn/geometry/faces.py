@@ -7,7 +7,7 @@ from sympy.logic.boolalg import Boolean
 
 from keraspinn.expressions import Program
 from keraspinn.expressions.program import columns as by_name
-from keraspinn.geometry.arrays import columns_of, library, like, on_host
+from keraspinn.geometry.arrays import columns_of, library, like
 from keraspinn.geometry.checks import names, written
 from keraspinn.geometry.part import TOLERANCE, quasi_random
 from keraspinn.geometry.rejection import TEST_POINTS, portion
@@ -201,8 +201,8 @@ def select(domain, parts, keep, text):
     """Return the parts that a predicate keeps, whole or as portions."""
     portions = []
     for part in parts:
-        points = on_host(part.sample(quasi_random(TEST_POINTS, domain.draws(part))))
-        kept = on_host(keep(points))
+        points = np.asarray(part.sample(quasi_random(TEST_POINTS, domain.draws(part))))
+        kept = np.asarray(keep(points))
         share = np.mean(kept) if np.sum(kept) > 1 else 0  # one point may be chance
         if share == 1:
             portions.append(part)

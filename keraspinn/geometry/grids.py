@@ -3,7 +3,6 @@
 import numpy as np
 
 from keraspinn.common.checks import check_count
-from keraspinn.geometry.arrays import on_host
 from keraspinn.geometry.part import quasi_random
 
 _DEFAULT_POINTS = 200_000  # points of a grid without `n`: a second of a network
@@ -16,7 +15,7 @@ def grid_points(domain, n):
     sides = min(100, int(_DEFAULT_POINTS ** (1 / domain.dimension) + 1e-9))
     if n is None and sides < 2:
         uniform = quasi_random(2**16, domain.draws(domain.interior))
-        return domain.centre + on_host(domain.sample(domain.interior, uniform))
+        return domain.centre + np.asarray(domain.sample(domain.interior, uniform))
     n = sides if n is None else check_count("n", n, least=2)
     if n**domain.dimension > _MOST_POINTS:
         fits = f"Write n={sides}, or leave" if sides > 1 else "Leave"
@@ -31,4 +30,4 @@ def grid_points(domain, n):
     inner, half = points - domain.centre, _INWARD * domain.half
     inside = domain.contains(domain.interior, inner)
     clipped = domain.contains(domain.interior, np.clip(inner, -half, half))
-    return points[on_host(inside) & on_host(clipped)]
+    return points[np.asarray(inside) & np.asarray(clipped)]

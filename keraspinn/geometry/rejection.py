@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from keraspinn.geometry.arrays import library, like, on_host, pick
+from keraspinn.geometry.arrays import library, like, pick
 from keraspinn.geometry.part import Part, quasi_random, relative_to, sobol
 
 TEST_POINTS = 2**13  # points that decide whether all of a part is kept
@@ -34,8 +34,8 @@ def portion(domain, owner, part, keep, is_cut=False, **how):
     is_cut = is_cut or (isinstance(part, Kept) and not part.whole)
     if isinstance(part, Kept):  # make one pool, not a pool of a pool
         part, keep, draws, shift, how = part.cut_further(keep, shift, how)
-    points = on_host(part.sample(quasi_random(TEST_POINTS, draws))) + shift
-    share = np.mean(on_host(keep(points)))
+    points = np.asarray(part.sample(quasi_random(TEST_POINTS, draws))) + shift
+    share = np.mean(keep(points))
     if share == 0:
         return None
     is_whole = share == 1 and not is_cut
@@ -100,8 +100,8 @@ class Kept(Part):
 
     def _tested(self, uniform):
         """Return points of the part, and which of them are kept, on the host."""
-        points = on_host(self.part.sample(uniform)) + self.shift
-        return points, on_host(self.keep(points))
+        points = np.asarray(self.part.sample(uniform)) + self.shift
+        return points, np.asarray(self.keep(points))
 
     @functools.cached_property
     def _pool(self):

@@ -65,7 +65,9 @@ class SIREN(Network):
         self.seed = seed
         self.hidden = []
         for k in range(self.depth):
-            layer_seed = seed if seed is None else _layer_seed(seed, k)
+            # Another seed for each layer, as equal seeds give equal weights.
+            numbers = random.Random(f"{seed}/{k}")
+            layer_seed = None if seed is None else numbers.randrange(2**31 - 1)
             settings = {"dtype": self.dtype_policy, "name": f"hidden_{k + 1}"}
             layer = SineDense(self.units, frequency, k == 0, layer_seed, **settings)
             self.hidden.append(layer)
@@ -81,8 +83,3 @@ class SIREN(Network):
 
 
 register_rule(SIREN)(SIREN.call)
-
-
-def _layer_seed(seed, number):
-    """Return a different seed for each layer, as equal seeds give equal weights."""
-    return random.Random(f"{seed}/{number}").randrange(2**31 - 1)

@@ -132,9 +132,8 @@ class Place:
         if self.term.regions:
             self.term.check_points(self.domain, None)
         relative = coordinates - ops.cast(self.domain.centre, coordinates.dtype)
-        weights, normals = self._given_weights(relative), None
-        if self.term.holds_normals:
-            normals = self._given_normals(relative)
+        weights = self._given_weights(relative)
+        normals = self._given_normals(relative) if self.term.holds_normals else None
         return Batch(*self.locate(coordinates), weights, None, normals)
 
     def _given_normals(self, relative):

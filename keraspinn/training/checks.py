@@ -156,10 +156,9 @@ def check_can_learn(problem, network, objective, place):
     inside = probe_points(problem.domain, problem.domain.blocks("interior"), 64)
     points, coordinates = place.locate(ops.convert_to_tensor(inside, "float64"))
     required = {}
-    for term in objective.terms.values():
-        for needed in term.passes:
-            for field, indices in needed.items():
-                required.setdefault(field, set()).update(indices)
+    passes = (needed for term in objective.terms.values() for needed in term.passes)
+    for field, indices in (pair for needed in passes for pair in needed.items()):
+        required.setdefault(field, set()).update(indices)
     names = [symbol.name for symbol in problem.coordinates]
     derivative_checks.check_no_activity_losses(network, coordinates)
     derivative_checks.warn_of_inactive_layers(network)

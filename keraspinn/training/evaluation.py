@@ -9,7 +9,6 @@ from keraspinn.declaration.computed_reference import ComputedReference
 from keraspinn.declaration.conditions import Reference
 from keraspinn.declaration.integrals import integral, resolve_parts
 from keraspinn.expressions import NormalComponent, PartIntegral, Program
-from keraspinn.geometry.arrays import on_host
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
 from keraspinn.sampling.lattice import lattice
 from keraspinn.sampling.sources import PointSources
@@ -87,9 +86,9 @@ def integrate(model, expression, over, where, points):
         with backend.double_precision():
             # Not where the fold has its ends: fields may have poles on faces.
             shift = (np.arange(1, domain.draws(part) + 1) * GOLDEN % 1)[None]
-            drawn = domain.sample(part, on_host(lattice((points,), shift)))
-            there = on_host(domain.absolute(part, drawn))
-            normals = on_host(domain.normals(part, drawn)) if has_normals else None
+            drawn = domain.sample(part, np.asarray(lattice((points,), shift)))
+            there = np.asarray(domain.absolute(part, drawn))
+            normals = np.asarray(domain.normals(part, drawn)) if has_normals else None
         batches = there, locate, EVALUATION_BATCH_SIZE, normals
         values = model._fields.predict(expression.integrand, *batches)
         total += domain.measure(part) * float(np.mean(values, dtype="float64"))

@@ -92,13 +92,12 @@ class Objective:
         for name, batch in batches.items():
             count, part = self.parts(name, batch, largest)
 
-            def function(values, number, name=name, part=part):
+            def loss(values, number, name=name, part=part):
                 with substituted(variables, values):
                     parts = self.terms[name].losses(self.fields, part(number))
                     return sum(parts), parts
 
-            result = backend.value_and_gradients(function, values, count)
-            _, parts, gradients[name] = result
+            _, parts, gradients[name] = backend.value_and_gradients(loss, values, count)
             losses |= self._parts(name, parts)
         return losses, gradients
 

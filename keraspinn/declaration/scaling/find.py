@@ -10,13 +10,9 @@ largest term. A factor of about three is accurate enough.
 """
 
 from keraspinn.declaration.probe_points import PROBES, parameter_corners
+from keraspinn.declaration.scaling import spectral_solve as spectral
 from keraspinn.declaration.scaling.offsets import find_offsets, needs_offset
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.declaration.scaling.spectral_solve import (
-    magnitudes_at_the_beginning,
-    projected_magnitudes,
-    spectral_magnitudes,
-)
 from keraspinn.declaration.scaling.term_sizes import TermSizes
 from keraspinn.declaration.scaling.time_integration import integrated_magnitudes
 from keraspinn.declaration.terms import expressions_of
@@ -167,10 +163,11 @@ def _estimate(domain, terms, offsets, ones, known):
         solved = _solve(*how)
     if has_rates and not solved:
         least = prescribed | _from_terms(slow, unknown, offsets, known)
-        return sizes | _limited(*how, sizes, least)
+        early = _solve(*how, find=spectral.magnitudes_at_the_beginning)
+        return sizes | _limited(early, sizes, least)
     is_missed = domain.space_coordinates and not (has_data or any(solved.values()))
     if is_missed and any(p.is_narrow for p in flat):
-        average = _solve(*how, find=projected_magnitudes)
+        average = _solve(*how, find=spectral.projected_magnitudes)
         if has_time or len(unknown) > 1:  # it damps waves, and is stiff in bending
             average = {f: v for f, v in average.items() if v > sizes.get(f, 0.0)}
         solved = average or solved
@@ -207,23 +204,22 @@ def _from_single_terms(parts, unknown, offsets):
     return sizes
 
 
-def _limited(domain, terms, offsets, expected, sizes, least):
+def _limited(solved, sizes, least):
     """Return magnitudes below those of prescribed rates over all of time, a dict.
 
     Args:
-        domain, terms, offsets, expected: As for `magnitudes_at_the_beginning`.
+        solved: Result of `magnitudes_at_the_beginning`.
         sizes: Dict of the fields' magnitudes, with the prescribed rates.
         least: Dict of the magnitudes without these rates. A beginning with less
             does not stand for later times.
     """
-    solved = _solve(domain, terms, offsets, expected, find=magnitudes_at_the_beginning)
     if any(least.get(field, 0.0) > FAR_ABOVE * size for field, size in solved.items()):
         return {}
     limits = {f: max(size, least.get(f, 0.0)) for f, size in solved.items() if size}
     return {f: size for f, size in limits.items() if size < sizes.get(f, 0.0)}
 
 
-def _solve(domain, terms, offsets, expected, *how, find=spectral_magnitudes):
+def _solve(domain, terms, offsets, expected, *how, find=spectral.spectral_magnitudes):
     """Return magnitudes of a coarse solution, the largest over parameter values."""
     magnitudes = [
         find(domain, terms, offsets, expected, fixed, *how)

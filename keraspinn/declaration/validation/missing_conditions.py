@@ -24,7 +24,6 @@ from keraspinn.declaration.validation.initial_parts import (
 from keraspinn.declaration.validation.normal_order import ORDER_POINTS, NormalOrder
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
 from keraspinn.expressions import At, distinct_nodes, fields_of, required_derivatives
-from keraspinn.geometry.arrays import on_host
 from keraspinn.geometry.checks import written
 
 # Points that show along which coordinates a part extends.
@@ -283,7 +282,7 @@ def parts_without_conditions(domain, terms):
             if expressions not in orders:
                 orders[expressions] = NormalOrder(domain, expressions)
             if orders[expressions].order(piece, bare[:ORDER_POINTS]) > max(most, 1):
-                point = on_host(domain.absolute(piece, bare[:1]))[0]
+                point = np.asarray(domain.absolute(piece, bare[:1]))[0]
                 missing.append((piece, len(bare) / len(points), point))
     return missing + initial_parts_without_conditions(domain, terms)
 
@@ -374,11 +373,11 @@ def _count_at_points(domain, piece, counted, shifted):
     count = np.zeros(len(points))
     has_condition, is_used = np.zeros((2, len(points)), bool)
     for number, part in counted:
-        is_here = part is piece or on_host(domain.contains(part, points))
+        is_here = part is piece or np.asarray(domain.contains(part, points))
         count, has_condition = count + number * is_here, has_condition | is_here
         is_used = is_used | (is_here & (number < 0))
     has_condition &= ~is_used | (count > 0)
-    shares = (np.mean(on_host(domain.contains(piece, p))) for p in shifted)
+    shares = (np.mean(domain.contains(piece, p)) for p in shifted)
     if any(share > SMALLEST_SHARE for share in shares):
         has_condition[:] = True
     return points, count, has_condition

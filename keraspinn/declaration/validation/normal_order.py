@@ -13,7 +13,6 @@ from keraspinn.declaration.probe_points import probe_points, run_at
 from keraspinn.expressions import At, Parameter, Program, required_derivatives
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.nodes import distinct_nodes
-from keraspinn.geometry.arrays import on_host
 
 # Points at which the order is determined.
 ORDER_POINTS = 3
@@ -80,12 +79,12 @@ class NormalOrder:
         if self._program is None or self._is_advection:
             return 0
         try:
-            normals = on_host(self._domain.normals(piece, points))
+            normals = np.asarray(self._domain.normals(piece, points))
         except ValueError:  # a point cloud without normals
             return 0
         along = np.zeros((len(points), self._domain.dimension), bool)
         along[:, : normals.shape[1]] = abs(normals) > SMALLEST_COMPONENT
-        return self._order(on_host(self._domain.absolute(piece, points)), along)
+        return self._order(np.asarray(self._domain.absolute(piece, points)), along)
 
     def order_in_time(self):
         """Return the order in time, 0 if unknown.

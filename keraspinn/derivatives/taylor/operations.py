@@ -38,8 +38,7 @@ def _alike(operation, *operands):
 
 
 def _type(x):
-    dtype = getattr(x, "dtype", None)
-    return type(x) if dtype is None else keras.backend.standardize_dtype(dtype)
+    return ops.dtype(x) if hasattr(x, "dtype") else type(x)
 
 
 def _combined_by(combine):
