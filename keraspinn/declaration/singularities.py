@@ -220,7 +220,7 @@ class _Pairs:
             uniform = random.uniform(size=(count, domain.draws(part)))
             relative = domain.sample(part, uniform)
             points = np.asarray(domain.absolute(part, relative))[:, self._axes]
-            pairs.append(np.stack([points, np.asarray(domain.normals(part, relative))]))
+            pairs.append(np.stack([points, domain.normals(part, relative)]))
         return np.concatenate(pairs[1:] or pairs, axis=1)
 
     def singular(self):

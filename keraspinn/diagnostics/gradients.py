@@ -178,8 +178,7 @@ class GradientProbe:
         gradients = keras.tree.map_structure(keras.ops.convert_to_numpy, gradients)
         kernels, terms = self._kernels.items(), self._model.problem.terms
         weights = {n: float(w) for n, w in self._model.loss_weights.items()}
-        joined = {t: np.concatenate(gradients[t], axis=None) for t in terms}
-        flat = {term: array.astype("float64") for term, array in joined.items()}
+        flat = {t: np.concatenate(gradients[t], None, dtype="float64") for t in terms}
         norms = {term: _inner(g, g) ** 0.5 for term, g in flat.items()}
         return GradientStatistics(
             iteration=int(iteration),

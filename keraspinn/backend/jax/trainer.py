@@ -171,7 +171,6 @@ class StepFunctions:
                 groups.append(self.metrics_variables)
             for variables, values in zip(groups, state, strict=True):
                 assign(variables, values)
-            result = function(iterator)
-            return result, tuple([v.value for v in group] for group in groups)
+            return function(iterator), tuple([v.value for v in g] for g in groups)
 
         return stateful
