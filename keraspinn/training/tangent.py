@@ -17,6 +17,8 @@ from keraspinn.training.flat import row_jacobians, split
 FIELDS = "fields"
 # Points to choose from, for each one that is chosen by its residual.
 POOL = 20
+# Points at which residuals are evaluated at a time.
+LARGEST = 2_000
 
 
 def stacked(pairs, divisors):
@@ -80,7 +82,9 @@ class Tangent:
         roots = {}
         for name, term in self._objective.terms.items():
             if self.model.problem.terms[name].is_equation and term.is_pointwise:
-                size = ops.sqrt(term.squared(self._fields, pool[name]))
+                count, part = pool[name].parts(LARGEST)
+                squares = [term.squared(self._fields, part(k)) for k in range(count)]
+                size = ops.sqrt(ops.concatenate(squares)[: POOL * self._inside])
                 mean = ops.mean(size) + keras.config.epsilon() ** 2
                 density = at_most_once(size / mean + 1, self._inside)
                 density = density / ops.mean(density)

@@ -187,7 +187,8 @@ class _Measurement:
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
         self.zeros = find.find_vanishing_fields(self.problem, self.declared)
         sizes = self.declared, self.zeros
-        self.terms = extents.largest_terms(tangent.model, self.batches, *sizes)
+        self.few = tangent.draw(-2)
+        self.terms = extents.largest_terms(tangent.model, self.few, *sizes)
         self.labels = {
             (name, k): label
             for name, term in self.problem.terms.items()
@@ -204,7 +205,7 @@ class _Measurement:
         tolerance = self.tolerance
         misfits, left, contradictions = self._residuals(tolerance)
         errors, sizes = self.errors, self.sizes
-        sums = missed_by_sums(self.tangent.model, self.batches, self.terms)
+        sums = missed_by_sums(self.tangent.model, self.few, self.terms)
         moved = self.tangent, self.direction, self.batches
         derived = quantity_errors(quantities, *moved).items()
         result = Verdict(
@@ -325,7 +326,7 @@ class _Measurement:
         if not self.problem.measured:
             names += tuple(parameter.name for parameter in self.problem.parameters)
             values = [abs(value) or 1.0 for value in self.coefficients]
-        parts = self.tangent, self.rows, self.tangent.draw(-2), self.norms
+        parts = self.tangent, self.rows, self.few, self.norms
         ratios = amplification(*parts, sizes, values, damping)
         is_linear = causes.is_linear(self.problem)
         if not ratios.max() > (OPEN if is_linear else OPEN_NONLINEAR):
