@@ -233,7 +233,9 @@ class _Measurement:
         if (result.trusted or is_free) and all(sizes):
             how = DAMPING if result.trusted else SOME
             slacks = self._slacks(sizes, how) if slacks is None else slacks
-            result = dataclasses.replace(result, slacks=slacks)
+            if result.trusted:  # an error that residuals do not see
+                errors = {n: max(e, slacks.get(n, 0.0)) for n, e in errors.items()}
+            result = dataclasses.replace(result, slacks=slacks, errors=errors)
         if result.trusted and self.problem.parameters and self.problem.measured:
             undetermined = unidentified(self.tangent.model)
             result = dataclasses.replace(result, undetermined=undetermined)
