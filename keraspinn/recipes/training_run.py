@@ -34,10 +34,10 @@ STALLED = 2.0
 
 # Factor of the loss between two rounds, from which on points are too few, as at a jump
 # of a source: 1e-5 became 60.
-RISEN = 1e4
+RISEN = 1e3
 
 # Factor of the loss of the best model, below which one of unknown error is better.
-FAR = 100.0
+LESS = 100.0
 
 # Verdicts without progress before the next escalation.
 PATIENCE = 2
@@ -267,7 +267,7 @@ class TrainingRun:
             self.history[-1]["error"], loss = error, self.history[-1]["loss"]
         self.progress.append((error, loss))
         least = (math.inf, math.inf) if self.best is None else self.best[:2]
-        is_far = math.isinf(error) and 0 < loss * FAR < least[1]
+        is_far = math.isinf(error) and 0 < loss * LESS < least[1]
         if self.best is None or (error, loss) < least or is_far:
             self.best = error, loss, self.model.get_weights(), self.model, self.judged
 

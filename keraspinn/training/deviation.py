@@ -124,8 +124,8 @@ def _deviations(model):
     notes = [_of_undetermined(lost)] if lost else []
     if not np.isfinite(variances).all():
         counts = {name: len(rows[name][0][0]) for name in measured}
-        few = [_of_few_rows(names, counts)]
-        return dict.fromkeys(names, np.inf), notes or few, "".join(notes)
+        few = [_of_few_rows(names, counts)] if len(lost) < len(names) else []
+        return dict.fromkeys(names, np.inf), notes + few, "".join(notes)
     deviations = np.where(undetermined, np.inf, np.linalg.norm(inverse, axis=1))
     estimates = dict(zip(names, deviations.tolist(), strict=True))
     return estimates, notes + _of_biased(model, estimates, moves), "".join(notes)

@@ -13,7 +13,7 @@ from keraspinn.expressions.nodes import distinct_nodes
 # Points at which a branch must hold. A gap that they miss fills about 0.1 % of the
 # domain, and the guard in `fit` detects it.
 BRANCH_POINTS = 1_000
-# Share of the points at which a function may be undefined, as sin(x)/x is at 0.
+# Share of the points at which a function may be undefined, as x log(x) is at 0.
 UNDEFINED = 0.01
 # Functions that are undefined for some arguments, beside powers.
 _PARTIAL = sp.log, sp.asin, sp.acos, sp.acosh, sp.atanh
@@ -93,7 +93,8 @@ def check_known_values(expressions, domain, blocks, where):
             at = dict(zip(map(str, domain.coordinates), at, strict=True))
             raise ValueError(
                 f"In {where}: {known} has no real value at {at}. Choose a domain in "
-                "which it is real, or limit its argument, as sqrt(Max(a, 0)) does."
+                "which it is real, limit its argument, as in sqrt(Max(a, 0)), or give "
+                "its limit by a Piecewise."
             )
 
 

@@ -134,9 +134,11 @@ def _known(expression, dips=False):
         squares = [p for p in known.atoms(sp.Pow) if p.base.func is sp.tanh]
         values |= {p: 1 - sp.sech(*p.base.args) ** 2 for p in squares if p.exp == 2}
         if _is_steep(known):
-            known = known.xreplace(values)
-            yield known, others == 1, False
-            if dips or others.has(sp.Derivative):
+            yield known.xreplace(values), others == 1, False
+            # Across a layer a dip matters, around a hole it does not.
+            is_layer = len(known.free_symbols) == 1
+            if is_layer and (dips or others.has(sp.Derivative)):
+                known = known.xreplace(initial_values(known))
                 steep = filter(_is_steep, sp.Mul.make_args(known))
                 yield sp.Pow(sp.Mul(*steep), -1, evaluate=False), True, True
 
@@ -245,7 +247,8 @@ def _faults(
             level += 1
             filled = np.mean(size(box(centre, 0.5**level)) > half)
         width = 2 * 0.5**level * max(filled, FILLED)
-        if is_dip and (abs(centre - 0.5) > 0.5 - width).any():
+        is_at_end = (abs(centre - 0.5) > 0.5 - width).any()
+        if is_dip and (is_at_end or width > 1 / SAMPLE_POINTS):
             continue
         # Logarithms of the integrals of the peak and of the whole function.
         peak = half + np.log(width)
@@ -253,7 +256,8 @@ def _faults(
         others = np.logaddexp.reduce(common) - np.log(len(rest))
         if peak > np.logaddexp(peak, others) + np.log(SMALLEST_SHARE):
             kind = "dip" if is_dip else "peak"
-            shown = textwrap.shorten(str(1 / known if is_dip else known), 100)
+            shown = str(1 / known if is_dip else known)
+            shown = textwrap.shorten(shown, 100, placeholder=" …")
             fault = (
                 f"{shown} has a {kind} at {at}, {width:.0e} of {whose} extent wide: "
                 f"it takes at least {1 / width:.0e} points to sample it, more than a "

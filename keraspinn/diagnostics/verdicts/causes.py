@@ -1,10 +1,10 @@
 """Likely causes of a wrong answer that follow from the declaration and the fields."""
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import with_symbols
-from keraspinn.expressions import NormalComponent
+from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
+from keraspinn.expressions.image import At
 from keraspinn.expressions.line_integral import LineIntegral
 
 # Ratio of a field and its scale, beyond which training suffers.
@@ -51,46 +51,62 @@ def moved_parameters(problem, values, changes):
 def is_unique(problem):
     """Return whether no other solution is likely.
 
-    So it is with linear equations, and with initial values of equations that are solved
-    for a time derivative or a field, if there are no unknown parameters.
+    So it is with linear equations. With initial values each nonlinear equation must be
+    linear in the highest time derivatives, or in the fields without any, and there must
+    be neither data nor unknown parameters.
     """
     time = problem.domain.time_coordinate
-    if time is None or problem.parameters or not _is_initial(problem, time):
-        return is_linear(problem)
+    if is_linear(problem):
+        return True
+    given = problem.parameters or problem.measured
+    if time is None or given or not _is_initial(problem, time):
+        return False
+    equations = [
+        e for t in problem.terms.values() if t.is_equation for e in t.pointwise
+    ]
+    pairs = [_plain(expression) for expression in equations]
+    nodes = set().union(*(symbols for _, symbols in pairs))
+    rated = {name for node in nodes if _order(node, time) for name in fields_of([node])}
     return all(
-        _is_linear(expression) or _is_explicit(expression, time)
-        for term in problem.terms.values()
-        for expression in term.pointwise
+        _is_linear(expression) or _is_explicit(plain, symbols, rated, time)
+        for expression, (plain, symbols) in zip(equations, pairs, strict=True)
     )
 
 
 def _is_initial(problem, time):
-    """Return whether no condition is at a later time than the first."""
+    """Return whether no condition is, even in part, at a later time than the first."""
     domain, column = problem.domain, problem.coordinates.index(time)
+    terms = problem.all_terms.values()
+    conditions = [e for t in terms if not t.is_equation for e in t.expressions]
     times = (
         value
-        for term in problem.all_terms.values()
+        for term in terms
         for block in term.blocks
         for part in block
         for index, value in domain.fixed(part)
         if index == column
     )
-    return all(value == domain.lower[column] for value in times)
+    is_elsewhere = any(e.has(At, PartIntegral) for e in conditions)
+    return not is_elsewhere and all(value == domain.lower[column] for value in times)
 
 
-def _is_explicit(expression, time):
-    """Return whether it is linear in the highest time derivatives, or a bare field."""
-    plain, symbols = _plain(expression)
-    orders = {
-        symbol: dict(node.variable_count).get(time, 0)
-        for node, symbol in symbols.items()
-        if isinstance(node, sp.Derivative)
-    }
-    if most := max(orders.values(), default=0):
-        highest = {symbol for symbol, order in orders.items() if order == most}
-        return not any(plain.diff(s).free_symbols & highest for s in highest)
-    bare = {s for node, s in symbols.items() if isinstance(node, AppliedUndef)}
-    return any(not plain.diff(s).free_symbols & {*symbols.values()} for s in bare)
+def _is_explicit(plain, symbols, rated, time):
+    """Return whether an equation determines derivatives in time, or other fields."""
+    orders = {symbol: _order(node, time) for node, symbol in symbols.items()}
+    most = max(orders.values(), default=0)
+    highest = {symbol for symbol, order in orders.items() if order == most}
+    if not most:
+        pairs = symbols.items()
+        highest = {s for node, s in pairs if not rated & {*fields_of([node])}}
+    return bool(highest) and not any(
+        plain.diff(s).free_symbols & highest for s in highest
+    )
+
+
+def _order(node, time):
+    """Return the order of a derivative in time, zero of anything else."""
+    is_derivative = isinstance(node, sp.Derivative)
+    return dict(node.variable_count).get(time, 0) if is_derivative else 0
 
 
 def is_linear(problem):

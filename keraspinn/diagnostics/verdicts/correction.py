@@ -57,7 +57,7 @@ def correction(tangent, rows, batches, norms):
         values, changes = tangent.moved(batches, direction)
         left = keras.tree.map_structure(np.subtract, values, changes)
         tried.append((direction, values, changes, left))
-    norm = [total_norm(left, norms) for *_, left in tried]
+    norm = [total_norm(left, norms, rows) for *_, left in tried]
     return tried[int(np.argmin(np.nan_to_num(norm, nan=np.inf)))]
 
 
@@ -67,17 +67,20 @@ def scaled_rows(rows, norms):
     return stacked(pairs, [norm for term in norms.values() for norm in term])
 
 
-def total_norm(values, norms, rare=0.0):
+def total_norm(values, norms, rows=None, rare=0.0):
     """Return the norm of all rows, each divided by its expression's norm.
 
     Args:
-        values: Dict from names of terms to lists of rows.
+        values: Dict from names of terms to lists of residuals.
         norms: Dict from names of terms to lists of numbers.
-        rare: Share of the rows, the largest ones, that do not count.
+        rows: Optional dict of the rows whose Jacobians have these norms. Residuals at
+            more points then count as if they were as many.
+        rare: Share of the residuals, the largest ones, that do not count.
     """
-    squares = (
-        np.sum(np.square(without_largest(value, rare) / norm))
-        for name, divisors in norms.items()
-        for value, norm in zip(values[name], divisors, strict=True)
-    )
-    return np.sqrt(sum(squares))
+    total = 0.0
+    for name, divisors in norms.items():
+        for k, norm in enumerate(divisors):
+            value = without_largest(values[name][k], rare)
+            count = len(value) if rows is None else len(rows[name][k][0])
+            total += count * np.mean(np.square(value / norm))
+    return np.sqrt(total)

@@ -89,6 +89,8 @@ def rms(values):
 
 def without_largest(values, share):
     """Return values without a share of them, those of the largest magnitude."""
+    if not np.isfinite(values).all():
+        return values
     order = np.argsort(abs(values))
     return values[order[: len(values) - int(share * len(values))]]
 

@@ -50,7 +50,7 @@ UNEXPLAINED = 0.5
 # where a value meets a flux that disagrees.
 RARE = 0.01
 # Factor of the tolerance, up to which an error is estimated by more points.
-NEAR = 10.0
+ESTIMABLE = 10.0
 # Factor of the points where it leaves more in a model to be trusted. A flow was 4 %
 # wrong at an estimate of 0.9 % by 1,000 points, which the correction fits one by one,
 # and of 4 % by 4,000.
@@ -144,11 +144,14 @@ def verdict(
         few = Tangent(model, points, points_on_face)
         measurement = _Measurement(model, few, *judged)
         result = measurement.verdict(quantities or {})
-        near = {"errors": measurement.errors, "tolerance": NEAR * tolerance}
+        near = {"errors": measurement.errors, "tolerance": ESTIMABLE * tolerance}
         explained = dataclasses.replace(result, is_unexplained=False, **near)
         if explained.trusted and measurement.is_overfitted(result):
             more = Tangent(model, MORE * points, MORE * points_on_face)
-            measurement = _Measurement(model, more, *judged)
+            least, measurement = measurement.errors, _Measurement(model, more, *judged)
+            if measurement.is_unexplained:
+                errors = measurement.errors.items()
+                measurement.errors = {n: max(e, least[n]) for n, e in errors}
             # What residuals do not see is known by now.
             slacks = result.slacks if result.trusted else None
             result = measurement.verdict(quantities or {}, slacks)
@@ -176,7 +179,8 @@ class _Measurement:
         for rows in (self.values, self.changes, self.left):
             rows[FIELDS] = without_levels(self.problem, self.batches, rows[FIELDS])
         sides = self.values, self.left
-        before, left = (total_norm(rows, self.norms) for rows in sides)
+        how = self.norms, self.rows
+        before, left = (total_norm(residuals, *how) for residuals in sides)
         self.is_unexplained = not left <= UNEXPLAINED * before < np.inf
         # In time windows, errors by the remaining residuals accumulate, too.
         is_open = isinstance(model.network, TimeWindows) and self.is_unexplained
@@ -196,7 +200,7 @@ class _Measurement:
         }
         self.errors, self.sizes = self._errors()
         # Before it is trusted, a model's error must explain its usual residuals, too.
-        usual, rest = (total_norm(rows, self.norms, RARE) for rows in sides)
+        usual, rest = (total_norm(residuals, *how, RARE) for residuals in sides)
         if max(self.errors.values()) <= tolerance:
             self.is_unexplained |= not rest <= UNEXPLAINED * usual
 
@@ -333,7 +337,7 @@ class _Measurement:
         is_linear = causes.is_linear(self.problem)
         if not ratios.max() > (OPEN if is_linear else OPEN_NONLINEAR):
             return {}
-        slacks = (ratios * total_norm(self.values, self.norms)).tolist()
+        slacks = (ratios * total_norm(self.values, self.norms, self.rows)).tolist()
         return dict(zip(names, slacks, strict=True))
 
     def _is_estimated(self, result):
@@ -370,4 +374,6 @@ class _Measurement:
 
 
 def _ratio(numerator, denominator):
+    if np.isnan(numerator):
+        return np.inf
     return numerator / denominator if denominator else (np.inf if numerator else 0.0)

@@ -127,7 +127,10 @@ class Verdict:
     @property
     def trusted(self) -> bool:
         """True if the error could be estimated and is within the tolerance."""
-        error = self.error * (SEVERAL if self.is_unexplained else 1.0)
+        error = self.error
+        if self.is_unexplained:
+            left = _largest(e for n, e in self.left.items() if n not in self.equations)
+            error = max(SEVERAL * error, left)
         largest = max(error, _largest(self.sums.values()), self.slack, self.unseen)
         return self.decided and largest <= self.tolerance and not self.faults
 

@@ -352,6 +352,7 @@ def test_a_narrow_dip_in_the_range_of_a_field_warns(is_step):
         sp.exp(-20 * X),
         sp.tanh((X - 0.5) / 0.001),  # a change of sign
         2 + sp.cos(200 * X) + sp.exp(-X),
+        sp.tanh((X - 0.5) / 0.1) ** 2,  # a double zero
     ],
 )
 def test_wide_dips_and_zeros_of_a_coefficient_do_not_warn(factor, recwarn):
@@ -359,3 +360,11 @@ def test_wide_dips_and_zeros_of_a_coefficient_do_not_warn(factor, recwarn):
     ends = {"a": kp.Condition(u - 1, on={X: 0}), "b": kp.Condition(u, on={X: 1})}
     equation = {"e": u.diff(X, 2) + factor * u.diff(X)}
     assert not kp.Problem(kp.geometry.Box({X: (0, 1)}), equation, ends).unreliable
+
+
+def test_a_hole_in_the_plane_does_not_warn(recwarn):
+    u = sp.Function("u")(X, Y)
+    k = 1 - 0.99 * sp.exp(-((X - 0.5) ** 2 + (Y - 0.5) ** 2) / 0.1**2)
+    equation = {"e": (k * u.diff(X)).diff(X) + (k * u.diff(Y)).diff(Y) + 1}
+    box = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+    assert not kp.Problem(box, equation, {"b": kp.Condition(u, "boundary")}).unreliable

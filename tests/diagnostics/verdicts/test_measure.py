@@ -335,6 +335,13 @@ def test_unexplained_residuals_need_a_tenth_of_the_error(
     assert ("leaves a residual of 1 %" in str(result)) == (not trusted)
 
 
+@pytest.mark.parametrize(("left", "trusted"), [(0.04, True), (0.06, False)])
+def test_unexplained_residuals_of_conditions_count(left, trusted):
+    numbers = {"u": 1e-3}, {"e": 0.02}, {"e": 0.01, "start": left}, 0.05, ("e",)
+    assert Verdict(*numbers, is_unexplained=True).trusted == trusted
+    assert Verdict(*numbers).trusted
+
+
 @pytest.mark.slow
 def test_error_of_a_porous_medium_with_a_dry_part_is_estimated():
     """Barenblatt's solution has a kink at its front, where its diffusivity is zero."""
@@ -741,8 +748,14 @@ START = {"start": kp.Condition(V - 1, on="initial")}
         ([V.diff(T) ** 2 - V], START, False),  # two roots
         ([V.diff(T) + Q, Q - V**2], START, True),
         ([V.diff(T) + Q, Q**2 - Q * V - 1], START, False),
+        ([V.diff(T) + Q, Q**2 - V], START, False),  # linear in V alone
         ([V.diff(T, 2) + sp.sin(V)], START | {"end": kp.Condition(V, {T: 1})}, False),
         ([V.diff(T, 2) + V], START | {"end": kp.Condition(V, {T: 1})}, True),
+        (
+            [V.diff(T, 2) + sp.exp(V)],
+            START | {"end": kp.Condition(V.subs(T, 1), on="initial")},
+            False,
+        ),
         (
             [V.diff(T) - RATE * V],
             START | {"data": kp.Data(np.array([[0.5], [0.7]]), {V: [1.0, 2.0]})},
@@ -760,12 +773,13 @@ def test_nonlinear_initial_value_problems_have_one_solution_if_explicit(
         assert is_unique(kp.Problem(domain, named, conditions)) is unique
 
 
-def test_a_flux_law_has_one_solution_in_time():
+def test_flux_laws_and_radiation_have_one_solution_in_time():
     u, q = (sp.Function(name)(X, T) for name in "uq")
     heat = {"heat": u.diff(T) + q.diff(X), "law": q + (1 + u**2) * u.diff(X)}
     given = {
         "start": kp.Condition(u, on="initial"),
-        "ends": kp.Condition(u, on="boundary"),
+        "left": kp.Condition(u, on={X: 0}),
+        "radiation": kp.Condition(q - u**4, on={X: 1}),
     }
     domain = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
     assert is_unique(kp.Problem(domain, heat, given))
