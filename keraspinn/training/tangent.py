@@ -44,6 +44,9 @@ class Tangent:
         on_face: Number of points on each face, and of rows of `Data`.
         whole: Names of `Data` of which all rows are used.
 
+    Raises:
+        ValueError: If P is zero.
+
     Attributes:
         size: P.
         rows: Function `_rows`, compiled, with arrays as its results.
@@ -59,6 +62,11 @@ class Tangent:
         coefficients = model.coefficients.values()
         self._variables = [*model.network.trainable_variables, *coefficients]
         self.size = sum(math.prod(variable.shape) for variable in self._variables)
+        if not self.size:
+            raise ValueError(
+                "All weights are frozen, so that no correction of the model estimates "
+                "its error. Set network.trainable = True."
+            )
         self._inside, self._on_face, self._whole = inside, on_face, whole
         functions = self._rows, self._moved, self._field_rows
         self.rows, self.moved, self.field_rows = map(self.compiled, functions)

@@ -56,3 +56,12 @@ def test_number_of_points_of_equations_is_a_choice_of_each_draw():
     tangent = Tangent(model_with_a_layer(width=0.1), 20, 10)
     sizes = {n: b.points.shape[0] for n, b in tangent.draw(-2, 160).items()}
     assert sizes == {"residual": 160, "start": 1}
+
+
+def test_a_frozen_network_has_no_tangent_space():
+    model = model_with_a_layer(width=0.1)
+    model.network.trainable = False
+    with pytest.raises(ValueError, match="frozen.*network.trainable = True"):
+        Tangent(model, 20, 10)
+    model.network.trainable = True
+    assert Tangent(model, 20, 10).size == 7
