@@ -333,6 +333,26 @@ def test_time_is_reserved_for_the_last_verdict(judge, monkeypatch):
     assert run.model.stop_training
 
 
+def test_other_solutions_are_told_beside_solved(judge):
+    judge(1e-9, is_unique=False)
+    first, second = str(tiny_solve()).splitlines()
+    assert first.startswith("Solved: u 1.0e-09")
+    assert second.startswith("There may be other solutions")
+    judge(1e-9)
+    assert len(str(tiny_solve()).splitlines()) == 1
+
+
+def test_an_unknown_error_is_better_at_a_hundredth_of_the_loss(judge):
+    run = run_of(decay())
+    judge(0.5)
+    run._judge()
+    judge(math.nan)
+    for loss, best in [(0.02, (0.5, 1.0)), (0.005, (math.inf, 0.005))]:
+        run.history[-1]["loss"] = loss
+        run._judge()
+        assert run.best[:2] == best
+
+
 def test_a_stalled_training_escalates():
     run = run_of(decay())
     run.progress = [(0.1, 1.0), (0.04, 0.1), (0.03, 0.1)]
@@ -342,6 +362,8 @@ def test_a_stalled_training_escalates():
     run.progress = [(math.inf, 1.0), (math.inf, 0.9), (math.inf, 0.8)]
     assert run._is_stalled()
     run.progress[-1] = math.inf, 0.1
+    assert not run._is_stalled()
+    run.progress[1:] = [(math.inf, 0.1), (math.inf, 0.9)]  # raised by new points
     assert not run._is_stalled()
     stage = Stage(None, {"steps_per_epoch": 100})
     solver, _ = run._escalated(stage)

@@ -42,7 +42,7 @@ def test_rows_by_residual_sample_a_narrow_layer():
     assert np.mean(fine**2) == pytest.approx(exact, rel=0.2)
 
 
-def test_rows_by_residual_of_an_exact_model_are_uniform():
+def test_rows_by_residual_of_an_even_residual_are_uniform():
     model = model_with_a_layer(width=0.01)
     last = model.network.layers[-1]
     last.set_weights([np.array([[0.0], [0.0]]), np.array([0.0])])

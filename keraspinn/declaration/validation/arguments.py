@@ -18,10 +18,7 @@ from keraspinn.declaration.scaling.find import find_scales
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import ENERGY, RESIDUAL, check_points
 from keraspinn.declaration.validation import periodicity, shifted_arguments
-from keraspinn.declaration.validation.branches import (
-    check_branches,
-    check_known_values,
-)
+from keraspinn.declaration.validation.branches import check_branches
 from keraspinn.declaration.validation.discontinuities import (
     describe_lost_jump,
     join_by_part,
@@ -110,7 +107,6 @@ def validate_declaration(equations, conditions, domain, densities):
         shifted_arguments.check_tables(summed, *at)
         shifted_arguments.check_shifted_points(summed, *at)
         check_branches(outside, *at)
-        check_known_values(outside, *at)
         periodicity.check_periodicity(outside, *at)
         faults, unbounded = describe_peaks(outside, domain, blocks)
         if isinstance(item, Condition) and not item.regions:

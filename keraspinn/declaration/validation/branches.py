@@ -20,7 +20,7 @@ _PARTIAL = sp.log, sp.asin, sp.acos, sp.acosh, sp.atanh
 
 
 def check_branches(expressions, domain, blocks, where):
-    """Check the branches of every Piecewise.
+    """Check the branches of every Piecewise, and factors of the coordinates.
 
     Args:
         expressions: Normalized SymPy expressions.
@@ -30,12 +30,14 @@ def check_branches(expressions, domain, blocks, where):
 
     Raises:
         ValueError: If no branch holds at a point, or one holds only on a surface and is
-            no limit there.
+            no limit there; or if a factor of the coordinates alone, such as sqrt(x), is
+            undefined at more than 1 % of the points.
 
     Warns:
         UserWarning: If a branch holds at none of the probe points, nor elsewhere in the
             domain, as one of a coefficient of two layers does on a face of the other.
     """
+    _check_known_values(expressions, domain, blocks, where)
     pieces = list(distinct_nodes(expressions, sp.Piecewise))
     inside = domain.blocks("interior")
     parts = [probe_points(domain, b, BRANCH_POINTS) for b in (blocks, inside) if pieces]
@@ -66,18 +68,8 @@ def check_branches(expressions, domain, blocks, where):
                 warnings.warn(text, stacklevel=4)
 
 
-def check_known_values(expressions, domain, blocks, where):
-    """Check that factors of the coordinates alone, such as sqrt(x), are real.
-
-    Args:
-        expressions: Normalized SymPy expressions.
-        domain: The geometry.
-        blocks: The parts of the domain where the expressions should hold.
-        where: String that names them in errors.
-
-    Raises:
-        ValueError: If a factor is undefined at more than 1 % of the points of a block.
-    """
+def _check_known_values(expressions, domain, blocks, where):
+    """Raise `ValueError` for a factor of the coordinates that is not real."""
     terms = (term for e in expressions for term in sp.Add.make_args(e))
     for known, names in map(with_symbols, terms):
         known, _ = known.as_independent(*names.values(), as_Add=False)

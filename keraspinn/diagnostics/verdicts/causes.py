@@ -3,8 +3,7 @@
 import sympy as sp
 
 from keraspinn.declaration.probe_points import with_symbols
-from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, NormalComponent, PartIntegral, fields_of
 from keraspinn.expressions.line_integral import LineIntegral
 
 # Ratio of a field and its scale, beyond which training suffers.

@@ -366,6 +366,12 @@ def test_error_of_a_porous_medium_with_a_dry_part_is_estimated():
     assert estimate.is_unexplained or error / 3 < estimate.error < 3 * error
 
 
+def test_a_change_that_residuals_do_not_see_counts_as_an_error(monkeypatch):
+    monkeypatch.setattr(measure._Measurement, "_slacks", lambda *_: {"u": 0.03})
+    result = verdict(line(1.0, 0.01), **FEW)
+    assert result.trusted and result.errors["u"] == result.error == 0.03
+
+
 def test_fields_that_change_together_are_named_together():
     numbers = {"u": 1e-3, "v": 1e-3, "w": 1e-3}, {"e": 1e-3}, {"e": 0.0}, 0.05, ("e",)
     assert Verdict(*numbers).slack == 0 and Verdict(*numbers).open_fields == ()
