@@ -3,8 +3,10 @@
 import warnings
 
 import numpy as np
+from keras.ops import convert_to_numpy
 
 from keraspinn import backend
+from keraspinn.training.systematic import systematic
 from keraspinn.training.tangent import Tangent, stacked
 
 # Points inside, at least, and on each face.
@@ -116,7 +118,8 @@ def _deviations(model):
         change = np.append(np.linalg.solve(r[:first, :first], rest), moves)
         floor = _column_error(tangent, batches, rows, change, measured, len(names))
         leverages = np.split(np.sum(np.square(q[: ends[-1]]), axis=1), ends[:-1])
-        variances = _variances([values - j @ change for values, j in data], leverages)
+        rests = [values - j @ change for values, j in data]
+        variances = _variances(rests, leverages)
         if not np.isfinite(variances).all():
             break
     undetermined = np.diagonal(null) > LOST
@@ -126,7 +129,10 @@ def _deviations(model):
         counts = {name: len(rows[name][0][0]) for name in measured}
         few = [_of_few_rows(names, counts)] if len(lost) < len(names) else []
         return dict.fromkeys(names, np.inf), notes + few, "".join(notes)
+    places = [batches[name].points for name in measured for _ in rows[name]]
+    factor = _systematic_factor(places, rests, variances)
     deviations = np.where(undetermined, np.inf, np.linalg.norm(inverse, axis=1))
+    deviations = deviations * factor
     estimates = dict(zip(names, deviations.tolist(), strict=True))
     return estimates, notes + _of_biased(model, estimates, moves), "".join(notes)
 
@@ -181,6 +187,21 @@ def _variances(residuals, leverages):
         squares, free = ([sum(terms)] * len(terms) for terms in (squares, free))
     pairs = zip(squares, free, strict=True)
     return [max(square / n, ROUNDING) if n > NONE else np.inf for square, n in pairs]
+
+
+def _systematic_factor(points, residuals, variances):
+    """Return the factor of deviations for the systematic part of residuals.
+
+    It may act as one, as a clock that is late does, and noise of N rows as one of √N.
+    """
+    shares = [
+        len(rows)
+        * systematic(convert_to_numpy(at), rows, is_noisy=True) ** 2
+        / variance
+        for at, rows, variance in zip(points, residuals, variances, strict=True)
+        if len(rows) > 2
+    ]
+    return max(1.0, np.sqrt(sum(shares)))
 
 
 def _of_few_rows(names, counts):

@@ -255,7 +255,9 @@ class PINNModel(ProblemModel):
         is the derivative of the equations and other conditions at drawn points, with κ
         so large that these hold exactly for any loss weights. hᵢ is the trace of
         Jᵢ C Jᵢᵀ / σᵢ², the degrees of freedom that the data lose. If one of the
-        expressions has fewer than ten rows, all of them share one σ.
+        expressions has fewer than ten rows, all of them share one σ. Where neighbouring
+        residuals are alike or their mean is not zero, as for a clock that is late, the
+        deviation is larger, by √nᵢ at most.
 
         Data of large weight can keep the equations from holding, which biases a
         parameter. A warning gives its value for satisfied equations if the two differ

@@ -62,6 +62,14 @@ def test_deviation_is_that_of_least_squares_and_of_repeated_noise():
 
 
 @pytest.mark.slow
+def test_systematic_residuals_of_a_late_clock_increase_the_deviation():
+    model = trained(np.exp(-2 * (TIMES - 0.05)), TIMES, weight=1e-2)
+    missed = abs(float(model.coefficients["rate"].numpy()) - 2)
+    assert missed > 0.1
+    assert missed < 2 * model.parameter_deviation()["rate"] < 2
+
+
+@pytest.mark.slow
 def test_equations_fitted_to_noise_warn_and_do_not_reduce_deviation():
     samples = draws(1)[0]
     model = trained(samples, TIMES, weight=100)

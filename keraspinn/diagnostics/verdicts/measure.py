@@ -11,7 +11,6 @@ from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
 from keraspinn.declaration.scaling import find, offsets
 from keraspinn.diagnostics.verdicts import causes, extents
-from keraspinn.diagnostics.verdicts.contradictions import systematic
 from keraspinn.diagnostics.verdicts.correction import correction, row_norms, total_norm
 from keraspinn.diagnostics.verdicts.energy_gap import energy_verdict
 from keraspinn.diagnostics.verdicts.extents import (
@@ -27,6 +26,7 @@ from keraspinn.diagnostics.verdicts.verdict import Verdict
 from keraspinn.networks import TimeWindows
 from keraspinn.training.deviation import unidentified
 from keraspinn.training.model import PINNModel, check_one_model
+from keraspinn.training.systematic import systematic
 from keraspinn.training.tangent import FIELDS, Tangent
 
 # Points inside.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from keraspinn.diagnostics.verdicts.contradictions import systematic
+from keraspinn.training.systematic import systematic
 
 
 def share_of_noise(count, draws=500):

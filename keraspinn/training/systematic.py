@@ -32,7 +32,7 @@ def systematic(points, residual, is_noisy):
     count, near = len(rows), min(NEIGHBOURS, len(rows) - 1)
     distances = np.linalg.norm(points[:, None] - points[None], axis=-1)
     np.fill_diagonal(distances, np.inf)
-    others = np.argsort(distances, axis=1)[:, :near]
+    others = np.argsort(distances.round(6), axis=1, kind="stable")[:, :near]
     shared = np.mean(residual[:, None] * residual[others])
     noise = SURE / np.sqrt(count * near / 2) * np.mean(np.square(residual))
     mean, deviation = abs(np.mean(residual)), np.std(residual, ddof=1)
