@@ -154,11 +154,12 @@ def _estimate(domain, terms, offsets, ones, known):
     has_rates = len(slow) < len(flat)
     is_strict = not domain.space_coordinates or domain.dimension == 1
     how = domain, terms, offsets, expected
-    solved = _solve(*how, is_strict)
-    if not solved:
-        least = prescribed | _from_single_terms(slow, unknown, offsets)
-        if reached := _solve(*how, least, find=integrated_magnitudes):
-            return sizes | {f: reached[f] for f in unknown if reached.get(f)}
+    least = prescribed | _from_single_terms(slow, unknown, offsets)
+    # Polynomials find other solutions of a nonlinear problem, too.
+    reached = _solve(*how, least, find=integrated_magnitudes)
+    solved = reached if len(reached) == len(expected) else _solve(*how, is_strict)
+    if reached and not solved:
+        return sizes | {f: reached[f] for f in unknown if reached.get(f)}
     if is_strict and not (solved or has_rates):
         solved = _solve(*how)
     if has_rates and not solved:

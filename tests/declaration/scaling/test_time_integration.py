@@ -45,6 +45,18 @@ def test_final_conditions_are_integrated_backwards():
     assert scales["v"] == pytest.approx(1.363, rel=0.1)
 
 
+def test_predators_of_a_limit_cycle_do_not_have_the_scale_of_another_solution():
+    prey, predators = fields("N P")
+    eaten = 0.02 * prey * predators / (1 + 0.008 * prey)
+    equations = {
+        "prey": prey.diff(T) - 0.6 * prey * (1 - prey / 500) + eaten,
+        "predators": predators.diff(T) - 0.35 * eaten + 0.2 * predators,
+    }
+    scales = sizes(equations, [sp.Eq(prey, 100), sp.Eq(predators, 20)], 25)
+    assert scales["N"] == pytest.approx(162, rel=0.5)
+    assert scales["P"] == pytest.approx(100, rel=0.1)
+
+
 def test_an_epidemic_breaks_out_late():
     s, e, i = fields("s e i")
     equations = {
