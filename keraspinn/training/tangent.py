@@ -52,6 +52,7 @@ class Tangent:
         rows: Function `_rows`, compiled, with arrays as its results.
         moved: The same of `_moved`.
         field_rows: The same of `_field_rows`.
+        squares: The same of `_squares`.
     """
 
     def __init__(self, model, inside, on_face, whole=()):
@@ -68,8 +69,21 @@ class Tangent:
                 "its error. Set network.trainable = True."
             )
         self._inside, self._on_face, self._whole = inside, on_face, whole
-        functions = self._rows, self._moved, self._field_rows
-        self.rows, self.moved, self.field_rows = map(self.compiled, functions)
+        functions = self._rows, self._moved, self._field_rows, self._squares
+        self.rows, self.moved, self.field_rows, self.squares = map(
+            self.compiled, functions
+        )
+
+    @classmethod
+    def kept(cls, model, *sizes):
+        """Return the model's tangent that an earlier call compiled, if there is one."""
+        if model.variable_dtype != "float64":
+            return cls(model, *sizes)
+        key = sizes, id(model._objective), *map(id, model.trainable_variables)
+        tangents = vars(model).setdefault("_tangents", {})  # Keras does not track it
+        if key not in tangents:
+            tangents[key] = cls(model, *sizes)
+        return tangents[key]
 
     def draw(self, number, inside=None):
         """Draw batches by term name.
@@ -91,8 +105,8 @@ class Tangent:
         for name, term in self._objective.terms.items():
             if self.model.problem.terms[name].is_equation and term.is_pointwise:
                 count, part = pool[name].parts(LARGEST)
-                squares = [term.squared(self._fields, part(k)) for k in range(count)]
-                size = ops.sqrt(ops.concatenate(squares)[: POOL * self._inside])
+                squares = [self.squares({name: part(k)})[name] for k in range(count)]
+                size = ops.sqrt(np.concatenate(squares)[: POOL * self._inside])
                 mean = ops.mean(size) + keras.config.epsilon() ** 2
                 density = at_most_once(size / mean + 1, self._inside)
                 density = density / ops.mean(density)
@@ -154,6 +168,11 @@ class Tangent:
             jacobians = row_jacobians(objective, name, batch, variables, values)
             pairs[name] = list(zip(residuals, jacobians, strict=True))
         return pairs
+
+    def _squares(self, batches):
+        """Return squared residuals, summed over each term's expressions, a dict."""
+        terms = self._objective.terms
+        return {n: terms[n].squared(self._fields, b) for n, b in batches.items()}
 
     def _field_rows(self, batches):
         """Return the Jacobians `(N, P)` of the fields, at points where each lives."""
