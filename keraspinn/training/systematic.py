@@ -1,7 +1,6 @@
 """Systematic residuals of conditions and data that no field removes."""
 
 import numpy as np
-from scipy.special import stdtrit
 
 # Nearest points that a residual is compared with.
 NEIGHBOURS = 3
@@ -24,6 +23,8 @@ def systematic(points, residual, is_noisy):
         residual: Array `(N,)`.
         is_noisy: Whether the rows are measured.
     """
+    from scipy.special import stdtrit
+
     rows = np.column_stack([points, residual]) if is_noisy else ()
     rows = np.unique(rows, axis=0)[:COMPARED]  # rows drawn twice have the same noise
     if len(rows) < 3:  # one or two readings do not show their noise
