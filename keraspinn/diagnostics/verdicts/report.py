@@ -24,8 +24,7 @@ NEARLY = "Train on while the loss falls, then with more points or a larger netwo
 ENERGY = "The energy is not at its least: train on, with more steps and more points."
 CORNER = (
     "Not in the estimate: beside a re-entrant corner, or the end of a condition within "
-    "a side, a minimum of the energy is up to {} too stiff. Compare with a wider "
-    "network and more points there."
+    "a side, an energy is up to {} too stiff. Compare with a wider network."
 )
 OTHERS = (
     "There may be other solutions, as the problem is not linear. Train from other "
@@ -34,7 +33,8 @@ OTHERS = (
 LARGER = (
     "The correction leaves a residual of {share} of the largest term of '{name}': this "
     "network cannot express the solution, if there is one. Use a larger one, unless "
-    "the solution has a singularity, as at a jump or a re-entrant corner."
+    "the solution has a singularity, as at a jump, a re-entrant corner, or where an "
+    "initial value contradicts a boundary condition."
 )
 SUSPECT = "{} may contradict the equations: look for a wrong value, sign or face."
 # Sentences on conditions and on data.
@@ -42,8 +42,7 @@ CONTRADICTORY = (
     "These conditions contradict the equations or each other: {}, which no field can "
     "satisfy together. Look for a wrong value, sign or face.",
     "These data contradict equations and conditions: {}, which no field can satisfy "
-    "together. Look for a wrong unit, a calibration error or a wrong coefficient, or "
-    "leave out the data.",
+    "together. Look for a wrong unit, calibration or coefficient, or leave them out.",
 )
 
 
@@ -89,8 +88,10 @@ def others(verdict):
 
 
 def _errors(verdict):
-    known = {n: e for n, e in verdict.errors.items() if not math.isnan(e)}
-    if verdict.errors and not known:
+    far = {n: move for n, move in verdict.moves.items() if move > verdict.tolerance}
+    errors = verdict.errors | far
+    known = {n: e for n, e in errors.items() if not math.isnan(e)}
+    if errors and not known:
         return "Error unknown: the correction that would estimate it fails."
     up_to = {name: f" up to {words}" for name, words in verdict.shifts.items()}
     errors = (f"{n} {percent(e)}{up_to.get(n, '')}" for n, e in known.items())
@@ -123,7 +124,8 @@ def _advice(verdict):
         if not (is_near and resolved):
             yield ENERGY
         return
-    if not is_near and verdict.error <= min(NEAR, NEARBY * verdict.tolerance):
+    is_nearby = verdict.error <= min(NEAR, NEARBY * verdict.tolerance)
+    if not is_near and (is_nearby or verdict.is_unexplained):
         yield NEARLY if verdict.second_order else SECOND
     elif not is_near:
         windows = "Solve a long time in windows. " if verdict.has_time else ""

@@ -7,8 +7,8 @@ from keraspinn.common.html import paragraphs, table
 from keraspinn.diagnostics.verdicts.report import LEFT, percent, report
 
 # Factor of an estimate up to which an error is possible where most of the residuals are
-# unexplained: those of porous media with a dry part were 7 times as large.
-SEVERAL = 10.0
+# unexplained: those of porous media with a dry part were 4 times as large.
+SEVERAL = 4.0
 # Slack of a field that is named, relative to the largest.
 MOST = 0.5
 
@@ -58,6 +58,10 @@ class Verdict:
             `"a constant"`; the errors do not count it.
         is_unexplained: Whether the correction leaves more than half of the residuals,
             so that an error may be several times its estimate.
+        moves: Dict from names of unknown parameters to their relative change if all
+            equations held, NaN where it is unknown; noise is not in it.
+        unproven: Estimates where `errors` are unknown, a dict; they can be far too
+            small.
         windows: Largest estimated relative error of a field in each time window, for a
             model by `march`; empty otherwise.
 
@@ -95,11 +99,13 @@ class Verdict:
     of_energy: bool = False
     is_unique: bool = True
     is_unexplained: bool = False
+    moves: dict[str, float] = dataclasses.field(default_factory=dict)
+    unproven: dict[str, float] = dataclasses.field(default_factory=dict)
 
     @property
     def error(self) -> float:
-        """Largest estimated error of a field, infinite where one is unknown."""
-        return _largest(self.errors.values())
+        """Largest error of a field or parameter, infinite where one is unknown."""
+        return _largest([*self.errors.values(), *self.moves.values()])
 
     @property
     def slack(self) -> float:
