@@ -89,8 +89,7 @@ def solve(
         raise ValueError(
             "`model` or `path` must belong to a problem with the same equations, "
             f"conditions and domain. Received: {model.problem!r}. Leave out model= and "
-            "path=, or step through values of a keraspinn.Parameter by "
-            "keraspinn.continuation."
+            "path=, or step through values by keraspinn.continuation."
         )
     begin = time.monotonic() - kept.pop("seconds", 0.0)
     stages = [] if recipe is None else recipe.stages

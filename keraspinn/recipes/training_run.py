@@ -8,6 +8,7 @@ import time
 from keras.callbacks import LambdaCallback
 
 from keraspinn.diagnostics import verdict
+from keraspinn.diagnostics.verdicts.verdict import SEVERAL
 from keraspinn.networks import MLP
 from keraspinn.optimizers import GaussNewton, SSBroyden
 from keraspinn.recipes import choices, reasons
@@ -161,6 +162,8 @@ class TrainingRun:
                 self.model.set_weights(self.best[2])
             if is_stalled:
                 stage, decision = self._escalated(stage)
+            elif is_judged and self._has_heavy_data():
+                stage, decision = self._lightened(stage)
             else:
                 stage, decision = self._continued(stage), ""
 
@@ -265,6 +268,8 @@ class TrainingRun:
         error, loss = self.judged.error, math.inf
         if self.history:
             self.history[-1]["error"], loss = error, self.history[-1]["loss"]
+        if self.judged.is_unexplained and math.isinf(error):
+            error = SEVERAL * max(self.judged.unproven.values())
         self.progress.append((error, loss))
         least = (math.inf, math.inf) if self.best is None else self.best[:2]
         is_far = math.isinf(error) and 0 < loss * LESS < least[1]
@@ -321,8 +326,7 @@ class TrainingRun:
         wide, is_mlp = WIDER**2 * size, type(self.model.network) is MLP
         if self.escalations % 2 == 0 and is_mlp and wide <= WIDEST:
             units = int(WIDER * self.model.network.units)
-            config = optimizer.get_config()
-            again = functools.partial(type(optimizer).from_config, config)
+            again = self._new_optimizer()
             if is_tried and wide > DENSE and self.problem.energy is None:
                 again, self.epochs = SSBroyden, choices.ROUND["epochs"]
                 stage = dataclasses.replace(stage, fit=choices.ROUND)
@@ -331,6 +335,23 @@ class TrainingRun:
         points = {n: MORE_POINTS * sources.places[n].requested for n in sources.drawn}
         fit, most = {**stage.fit, "batch_size": points}, max(points.values(), default=0)
         return dataclasses.replace(stage, fit=fit), f"stalled, {most:,} points"
+
+    def _lightened(self, stage):
+        """Return the next stage, with less weight for `Data`, and the decision."""
+        again = {"optimizer": self._new_optimizer(), "callbacks": choices.lighten_data}
+        stage = dataclasses.replace(self._continued(stage), **again)
+        return stage, f"data weigh {choices.OF_DATA:g}"
+
+    def _has_heavy_data(self):
+        """Return whether `Data` have the weights that they were declared with."""
+        weights, conditions = self.model.loss_weights, self.problem.conditions
+        measured = self.problem.measured
+        return any(float(weights[n]) == conditions[n].weight for n in measured)
+
+    def _new_optimizer(self):
+        """Return a function that returns an optimizer like the model's."""
+        kind, config = type(self.model.optimizer), self.model.optimizer.get_config()
+        return functools.partial(kind.from_config, config)
 
     def _parameters(self):
         """Return values and standard deviations of unknown parameters."""

@@ -353,6 +353,27 @@ def test_an_unknown_error_is_better_at_a_hundredth_of_the_loss(judge):
         assert run.best[:2] == best
 
 
+def test_an_unexplained_estimate_shows_progress(judge):
+    run = run_of(decay())
+    judge(math.nan, is_unexplained=True, unproven={"u": 1e-3})
+    run._judge()
+    assert run.progress == [(4e-3, 1.0)] and math.isinf(run.history[-1]["error"])
+
+
+def test_data_weigh_less_where_the_first_round_does_not_suffice(judge, monkeypatch):
+    monkeypatch.setattr(strategy.TrainingRun, "_seconds_to_verdict", lambda run: 0.0)
+    judge(0.5, 1e-9, measured=("sensor",))
+    monkeypatch.setattr(kp.PINNModel, "parameter_deviation", lambda model: {"k": 0.0})
+    solution = tiny_solve(measured())
+    assert [row["decision"] for row in solution.history[1:]] == ["data weigh 0.01: SGD"]
+    weights = solution.model.loss_weights
+    assert float(weights["sensor"]) == pytest.approx(0.01)
+    again = solution.recipe.train(solution.untrained(), verbose=0).model
+    assert float(again.loss_weights["sensor"]) == float(weights["sensor"])
+    for mine, theirs in zip(again.weights, solution.model.weights, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5)
+
+
 def test_a_stalled_training_escalates():
     run = run_of(decay())
     run.progress = [(0.1, 1.0), (0.04, 0.1), (0.03, 0.1)]
