@@ -45,9 +45,8 @@ class LossWeighting(keras.callbacks.Callback):
             )
         if model.problem.hard and not model.loss_weights:
             warnings.warn(
-                f"{type(self).__name__} has nothing to balance: every condition is a "
-                "hard constraint, and the equations' loss is the only one. Training "
-                "continues without it.",
+                f"{type(self).__name__} has nothing to balance: no condition is soft. "
+                "Training continues without it.",
                 stacklevel=2,
             )
             return

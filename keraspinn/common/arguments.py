@@ -34,9 +34,8 @@ def callback_list(callbacks):
     for callback in callbacks:
         if not isinstance(callback, keras.callbacks.Callback):
             raise TypeError(
-                "`callbacks` must be a list of keras.callbacks.Callback objects, such "
-                "as [keraspinn.callbacks.LearningRateAnnealing()]. Received: "
-                f"{callback!r}"
+                "`callbacks` must be a list of keras.callbacks.Callback objects, as "
+                f"[keraspinn.callbacks.LearningRateAnnealing()]. Received: {callback!r}"
             )
     return callbacks
 

@@ -48,8 +48,7 @@ def checked_seed(seed):
     """Return the seed as an int, or raise `ValueError`."""
     if not is_whole(seed) or not 0 <= seed < 2**32:
         raise ValueError(
-            "`seed` must be an integer, zero or more and below 2**32. Received: "
-            f"{seed!r}"
+            f"`seed` must be an integer from 0 to 2**32 - 1. Received: {seed!r}"
         )
     return int(seed)
 
@@ -141,9 +140,8 @@ def unmasked(label, numbers):
     if np.ma.isMaskedArray(array) and (masked := np.ma.count_masked(array)):
         raise ValueError(
             f"The {label} must be known numbers. Received: {masked} masked. Leave out "
-            "their rows, of points and values alike: with mask = "
-            "numpy.ma.getmaskarray(values), write values[~mask].data and "
-            "points[~mask]."
+            "their rows: with mask = numpy.ma.getmaskarray(values), write "
+            "values[~mask].data and points[~mask]."
         )
     if getattr(getattr(array, "dtype", None), "kind", "") in ("m", "M"):
         raise ValueError(
@@ -190,5 +188,7 @@ def point_array(label, points, coordinates=None, columns=None, least=1):
         raise ValueError(
             f"The {label} must have shape (n, {columns or 'd'}){each}, with n of at "
             f"least {least}. Received: shape {array.shape}"
+            + ". Write points[:, None]"
+            * (array.ndim == 1 and columns in (None, 1))
         )
     return finite_array(label, array)

@@ -84,8 +84,7 @@ def _checked(density, domain):
     if nonlocal_ := density.atoms(At, LineIntegral):
         raise ValueError(
             "The density of an energy holds its fields at the point itself. Received: "
-            f"{min(map(str, nonlocal_))}. Write a relation of several points as a "
-            "`Condition` or an equation."
+            f"{min(map(str, nonlocal_))}. Relate several points by a `Condition`."
         )
     if unknown := density.atoms(Parameter):
         names = ", ".join(sorted(map(str, unknown)))
@@ -135,9 +134,8 @@ def check_loads(terms):
         is_held = fields and all(parts <= held.get(field, set()) for field in fields)
         if is_held and not integral.integrand.has(sp.Derivative):
             raise ValueError(
-                f"A term of the energy has no effect: hard conditions fix its fields "
-                f"there. Received: {integral}. Apply the load to another part, or "
-                "leave it out."
+                "A term of the energy has no effect: hard conditions fix its fields "
+                f"there. Received: {integral}. Load another part, or leave it out."
             )
 
 

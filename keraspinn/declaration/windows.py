@@ -61,9 +61,8 @@ def orders_in_time(problem):
         orders.append(max((index[TIME] for index in needed.get(name, ())), default=0))
         if orders[-1] > 2:
             raise ValueError(
-                f"Time windows continue fields of first and second order in time. "
-                f"{name} has a derivative of order {orders[-1]}: write {name}_t as a "
-                "separate field."
+                "Time windows continue fields of first and second order in time. "
+                f"{name} has order {orders[-1]}: write {name}_t as a separate field."
             )
     return orders
 

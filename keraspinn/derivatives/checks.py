@@ -153,9 +153,8 @@ def warn_of_inactive_layers(network):
     if names:
         warnings.warn(
             f"The network's {_enumerated(names)} does nothing: equations need "
-            "derivatives of one function of the coordinates, so the network runs as in "
-            "inference throughout. Leave it out; keraspinn.Ensemble tells how far "
-            "networks differ.",
+            "derivatives of one function, so the network runs as in inference "
+            "throughout. Leave it out; keraspinn.Ensemble shows how networks differ.",
             stacklevel=5,
         )
 

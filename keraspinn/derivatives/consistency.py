@@ -94,10 +94,9 @@ def checked_values(fields, points, rounding):
         raise ValueError(
             "The network's value at a point changes with the other points of the "
             f"batch, or from call to call: {_shown(whole[middle])} among "
-            f"{len(points)} points, {_shown(alone[0])} alone. It is no function of the "
-            "coordinates then, and has no derivatives by them. Leave out means over "
-            "the batch (axis 0) and `training=True` in calls of BatchNormalization or "
-            "Dropout; keras.layers.LayerNormalization takes its means over features."
+            f"{len(points)} points, {_shown(alone[0])} alone, and has no derivatives "
+            "then. Leave out means over the batch (axis 0) and `training=True` in "
+            "calls of BatchNormalization or Dropout, or use LayerNormalization."
         )
     return dict(zip(fields.names, whole[np.argsort(order)].T, strict=True))
 

@@ -78,10 +78,9 @@ def symbols_and_orders(derivative):
         if not order.is_Integer:
             raise ValueError(
                 f"The order of a derivative must be an integer. Received {order} in "
-                f"{derivative}. Write a symbol or a float as its number, u.diff(x, 2), "
-                "and a fractional derivative as sympy.Integral: of order 1/2 from 0, "
-                "2/sqrt(pi) times sympy.Integral(u.diff(x).subs(x, x - r**2), (r, 0, "
-                "sympy.sqrt(x)))."
+                f"{derivative}. Write a number, u.diff(x, 2), or a fractional one "
+                "as sympy.Integral: of order 1/2 from 0, 2/sqrt(pi) times "
+                "sympy.Integral(u.diff(x).subs(x, x - r**2), (r, 0, sympy.sqrt(x)))."
             )
     return derivative.variable_count
 

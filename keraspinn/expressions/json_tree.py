@@ -95,9 +95,8 @@ def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic
     if symbols is not None:
         if unknown := expr.free_symbols - set(symbols):
             raise ValueError(
-                f"Unknown symbols: {sorted(map(str, unknown))}. Allowed are "
-                f"{sorted(map(str, symbols))} with the assumptions they were "
-                "declared with."
+                f"Unknown symbols: {sorted(map(str, unknown))}. Allowed are, with "
+                f"their declared assumptions, {sorted(map(str, symbols))}."
             )
     return expr
 

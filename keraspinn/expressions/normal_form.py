@@ -45,9 +45,8 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
             f"{bool(equation)}: both sides of a `sympy.Eq` are equal or can never be, "
             "as where a field is differentiated by a coordinate that it was not "
             "declared with, which SymPy makes 0, or before it is applied to any, as in "
-            "sympy.Function('u').diff(x), which SymPy makes 1; or `==` was used, which "
-            "compares how two expressions are written. Write `sympy.Eq(left, right)`, "
-            "and fields as functions of all coordinates, `u(x, t)`."
+            "sympy.Function('u').diff(x), which SymPy makes 1; or `==` was used. Write "
+            "`sympy.Eq(left, right)`, and a field of coordinates as `u(x, t)`."
         )
     if isinstance(equation, numbers.Number) and not isinstance(equation, sp.Basic):
         raise TypeError(
@@ -61,8 +60,7 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
             f"{called} must be a `sympy.Eq`, or an expression that means '= 0'. "
             f"Received the {type(equation).__name__} {equation}. Inequalities and "
             "logic may occur only in the conditions of a `sympy.Piecewise`. For an "
-            "obstacle, u >= g where an equation e = 0 may turn into e >= 0, write the "
-            "equation `sympy.Min(u - g, e)`."
+            "obstacle, u >= g and e >= 0, write the equation `sympy.Min(u - g, e)`."
         )
     else:
         sides = (equation,)
@@ -150,7 +148,6 @@ def _check_scalar(side, called):
                 )
     if leftover := side.atoms(*_UNEVALUATED):
         raise ValueError(
-            "Sums, products and limits must be evaluated before they enter an "
-            f"equation. Received {leftover.pop()}; if SymPy can evaluate it, write "
-            "its `.doit()`."
+            "Sums, products and limits must be evaluated before an equation. "
+            f"Received {leftover.pop()}; write its `.doit()` if SymPy can evaluate it."
         )

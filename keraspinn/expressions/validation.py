@@ -120,10 +120,9 @@ class _Check:
                 "on a boundary. It may occur in a Condition."
             )
         raise ValueError(
-            f"unknown symbol {symbol}. Coordinates are {self._names}. For a "
-            f"coefficient to be found by training, declare {symbol} = "
-            f'keraspinn.Parameter("{symbol}", initial=...); for a known one, '
-            f"substitute its number."
+            f"unknown symbol {symbol}. Coordinates are {self._names}. For an unknown "
+            f'coefficient write {symbol} = keraspinn.Parameter("{symbol}", initial=...)'
+            "; for a known one, substitute its number."
         )
 
     def _check_name(self, symbol):

@@ -293,8 +293,7 @@ def combine(sign, first, second):
             )
         if first.coordinates != second.coordinates:
             raise ValueError(
-                f"`{sign}` combines shapes in the same coordinates of space, in the "
-                f"same order. Received: {names(first.coordinates)} and "
-                f"{names(second.coordinates)}"
+                f"`{sign}` combines shapes in the same coordinates, in the same order. "
+                f"Received: {names(first.coordinates)} and {names(second.coordinates)}"
             )
     return _COMBINATIONS[sign](first, second)

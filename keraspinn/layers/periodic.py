@@ -56,9 +56,8 @@ class Periodic(keras.layers.Layer):
     def build(self, input_shape):
         if input_shape[-1] != len(self.periods):
             raise ValueError(
-                "`periods` must have one entry for each coordinate, `None` for one "
-                f"that is not periodic. Received: periods={self.periods} and "
-                f"{input_shape[-1]} coordinates"
+                "`periods` must have an entry or `None` for each coordinate. "
+                f"Received: periods={self.periods} and {input_shape[-1]} coordinates"
             )
 
     def frequencies(self, dtype):

@@ -211,9 +211,8 @@ class Optimizer(keras.optimizers.Optimizer):
                 f"{type(self).__name__} needs {needed / GIBIBYTE:.2g} GiB for "
                 f"{parameters.shape[0]:,} parameters, more than its "
                 f"`memory_limit` of {self.memory_limit / GIBIBYTE:.2g} GiB. Use "
-                "keraspinn.optimizers.LBFGS(), whose memory grows linearly with the "
-                "parameters, or a smaller network, or raise "
-                f"the limit: {type(self).__name__}(memory_limit={needed})."
+                "keraspinn.optimizers.LBFGS(), a smaller network, or raise the "
+                f"limit: {type(self).__name__}(memory_limit={needed})."
             )
         if ops.dtype(parameters) == "float32":
             warnings.warn(

@@ -63,8 +63,7 @@ class QuasiNewton(Optimizer):
         if not 0 < sufficient_decrease < curvature < 1:
             raise ValueError(
                 "The Wolfe conditions need 0 < sufficient_decrease < curvature < 1. "
-                f"Received: sufficient_decrease={sufficient_decrease!r}, "
-                f"curvature={curvature!r}"
+                f"Received: {sufficient_decrease!r} and {curvature!r}"
             )
         self.sufficient_decrease = sufficient_decrease
         self.curvature = curvature

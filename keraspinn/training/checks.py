@@ -43,9 +43,8 @@ def checked_network(problem, network):
     layers = list(network.values()) if isinstance(network, dict) else [network]
     if not layers or not all(isinstance(layer, keras.Layer) for layer in layers):
         raise TypeError(
-            "`network` must be a Keras layer or model, such as "
-            "keraspinn.networks.MLP(), or a dict from fields to networks. Received: "
-            f"{network!r}"
+            "`network` must be a Keras layer or model, as keraspinn.networks.MLP(), or "
+            f"a dict from fields to networks. Received: {network!r}"
         )
     if isinstance(network, dict):
         return networks_of_fields(problem, network)
@@ -225,9 +224,8 @@ def warn_if_not_periodic(problem, fields, place):
             warnings.warn(
                 f"The domain is periodic in {symbol}, the network is not: without a "
                 f"condition at the ends of {symbol}, the problem is underdetermined. "
-                f"Begin with keraspinn.layers.Periodic, of period {period:g} in "
-                f"{symbol}, or use one of keraspinn.networks, which are periodic by "
-                "themselves.",
+                f"Begin with keraspinn.layers.Periodic, of period {period:g}, "
+                "or use one of keraspinn.networks, which are periodic by themselves.",
                 stacklevel=5,
             )
 

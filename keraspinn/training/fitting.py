@@ -49,17 +49,15 @@ def checked_optimizer(optimizer, replicas):
     scales = isinstance(optimizer, keras.optimizers.LossScaleOptimizer)
     if scales or optimizer.loss_scale_factor is not None:
         raise ValueError(
-            "Losses are not scaled: they are computed in float32 or float64, where "
-            "gradients do not underflow. Pass the optimizer itself, without "
-            "LossScaleOptimizer or `loss_scale_factor`. Received: "
-            f"{type(optimizer).__name__}"
+            "Losses are not scaled: in float32 and float64 gradients do not "
+            "underflow. Pass the optimizer itself, without LossScaleOptimizer or "
+            f"`loss_scale_factor`. Received: {type(optimizer).__name__}"
         )
     if replicas > 1 and isinstance(optimizer, optimizers.Optimizer):
         raise ValueError(
             f"{type(optimizer).__name__} trains on one device: its searches along a "
             "line would have to agree on every one. Make the model outside of the "
-            "strategy's scope, with as many points a step as one device holds. "
-            f"Received: {replicas} devices"
+            f"strategy's scope. Received: {replicas} devices"
         )
     return optimizer
 

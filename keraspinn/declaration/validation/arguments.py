@@ -43,8 +43,9 @@ def validate_conditions(conditions):
     conditions = {} if conditions is None else conditions
     if not isinstance(conditions, Mapping):
         raise TypeError(
-            "`conditions` must be a dict from names to Condition or Data. Received: an "
-            f"object of type {type(conditions).__name__}"
+            "`conditions` must be a dict from names to Condition or Data, such as "
+            "{'wall': keraspinn.Condition(u, on='boundary')}. Received: an object of "
+            f"type {type(conditions).__name__}"
         )
     for name, condition in conditions.items():
         if not isinstance(condition, (Condition, Data)):

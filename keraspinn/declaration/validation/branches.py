@@ -84,9 +84,8 @@ def _check_known_values(expressions, domain, blocks, where):
             at = points[missing.argmax()].tolist()
             at = dict(zip(map(str, domain.coordinates), at, strict=True))
             raise ValueError(
-                f"In {where}: {known} has no real value at {at}. Choose a domain in "
-                "which it is real, limit its argument, as in sqrt(Max(a, 0)), or give "
-                "its limit by a Piecewise."
+                f"In {where}: {known} has no real value at {at}. Take another domain, "
+                "or limit its argument, as in sqrt(Max(a, 0)) or by a Piecewise."
             )
 
 

@@ -50,8 +50,7 @@ def describe_contradictory_corners(domain, terms, forms):
                 return (
                     f"Condition '{term.name}' contradicts the hard value on {hard} "
                     f"where it meets {face}, by {missed:.2g}. Fluxes are wrong near "
-                    "this edge. Declare a value or a flux that agrees there, or the "
-                    "value without hard=True."
+                    "there. Declare one that agrees, or the value without hard=True."
                 )
     return ""
 

@@ -144,11 +144,10 @@ def describe_lost_jump(condition, expressions, domain, blocks):
         f"A coefficient of a derivative, or a differentiated term, jumps at {jump}. "
         "SymPy drops the jump from (k u')', from (A u)' and from an enthalpy's "
         "derivative, so that no term makes the flux k u' continuous. Make the flux a "
-        "field, u' = q / k and q' = f (not q = k u', where a small k has little "
-        "weight), declare a field for each material, or minimise the energy, "
-        "keraspinn.Problem(domain, energy=...), which takes jumps as they are. If the "
-        "coefficient stands before the derivative, divide the equation by it, or make "
-        "the derivative a field."
+        "field, u' = q / k and q' = f (not q = k u', where a small k weighs little), "
+        "declare a field for each material, or minimise the energy, keraspinn.Problem("
+        "domain, energy=...). If the coefficient stands before the derivative, divide "
+        "the equation by it, or make the derivative a field."
     )
     return [sentence] if jump else []
 

@@ -67,9 +67,8 @@ def precision_fault(problem, dtype, adapted=True):
         return (
             f"In {label}: {dtype} cannot hold {fault}. Its terms have the magnitudes "
             f"{textwrap.shorten(terms, LONGEST_LIST, placeholder=' …')}. "
-            "Nondimensionalise: divide the equation by its largest "
-            "coefficient, and measure coordinates and fields in units in which they "
-            f"are about one{wider}."
+            "Nondimensionalise: divide the equation by its largest coefficient, and "
+            f"measure coordinates and fields in units in which they are near 1{wider}."
         )
     return None
 

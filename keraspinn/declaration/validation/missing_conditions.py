@@ -98,8 +98,7 @@ def describe_free_parameters(parameters):
     names = ", ".join(parameter.name for parameter in parameters)
     return (
         "The problem is underdetermined: equations and conditions have a solution for "
-        f"any value of {names}. Add Data or a condition that determines it, or write "
-        "its value as a number."
+        f"any value of {names}. Add Data or a condition, or write a number."
     )
 
 

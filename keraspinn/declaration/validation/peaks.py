@@ -260,9 +260,8 @@ def _faults(
             shown = textwrap.shorten(shown, 100, placeholder=" …")
             fault = (
                 f"{shown} has a {kind} at {at}, {width:.0e} of {whose} extent wide: "
-                f"it takes at least {1 / width:.0e} points to sample it, more than a "
-                f"verdict has. Make the {kind} as wide as the distance between "
-                f"points{advice}."
+                f"it takes at least {1 / width:.0e} points to sample it. Make the "
+                f"{kind} as wide as the distance between points{advice}."
             )
             yield False, at, fault
 

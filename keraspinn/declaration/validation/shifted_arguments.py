@@ -121,9 +121,8 @@ def check_kernels(expressions, domain, blocks, where):
         if not is_resolved or (integrand != 0 and not size):  # or sampling misses it
             warnings.warn(
                 f"In {where}: {integral} is a sum over twenty points, too few for a "
-                "kernel with a pole, an edge or a peak. Substitute the singularity "
-                "away, as s = x - r**2 turns 1/sqrt(x - s) into 2, or write the sum of "
-                "integrals over parts.",
+                "pole, an edge or a peak. Substitute it away, as s = x - r**2 turns "
+                "1/sqrt(x - s) into 2, or write the sum of integrals over parts.",
                 stacklevel=4,
             )
 

@@ -77,9 +77,8 @@ def describe_underdetermined(domain, terms, sizes):
     return (
         "The problem is underdetermined: other fields satisfy all equations and "
         f"conditions too, and differ in {', '.join(names)}. Training may converge to "
-        "any of these. Add the missing condition, such as an initial velocity or a "
-        "boundary condition. Declare conditions that the network's architecture "
-        "satisfies too."
+        "any of these. Add the missing condition, such as an initial velocity. "
+        "Declare conditions that the network's architecture satisfies too."
     )
 
 
