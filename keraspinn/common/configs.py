@@ -68,7 +68,7 @@ def unstamped(config, kind):
     if version > FORMAT:
         wanted = f"keraspinn {str(writer)[:60]}" if writer else "a later keraspinn"
         raise ValueError(
-            f"The {kind} was saved in format {version} by {wanted}. {__version__} "
-            f"reads formats up to {FORMAT}: pip install --upgrade keraspinn."
+            f"The {kind} was saved in format {version} by {wanted}. This is keraspinn "
+            f"{__version__}, for format {FORMAT}: pip install --upgrade keraspinn."
         )
     return config

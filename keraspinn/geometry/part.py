@@ -96,8 +96,8 @@ class Part:
             f"No smooth function is known that vanishes on {self} alone. Known are "
             "those of whole sides of boxes, balls, ellipses and sectors of half a turn "
             "at most, and of polygons and polyhedra of up to 12 planes. Write an L as "
-            "one Polygon, cut holes one by one, plate - one - another, leave out "
-            "`hard=True`, or define `Part.distance` in a class of your own."
+            "one Polygon, cut holes one by one, plate - one - another, declare it "
+            "without `hard=True`, or define `Part.distance` in a class of your own."
         )
 
     def pieces(self) -> tuple["Part", ...]:

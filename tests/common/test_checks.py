@@ -108,7 +108,7 @@ def test_weights_are_finite_and_not_negative(weight):
 def test_seeds_fit_into_32_bits():
     assert checks.checked_seed(np.int64(7)) == 7
     for seed in (-1, 2**32, 1.5, True):
-        with pytest.raises(ValueError, match=r"`seed` must be.*below 2\*\*32"):
+        with pytest.raises(ValueError, match=r"`seed` must be.*to 2\*\*32 - 1"):
             checks.checked_seed(seed)
 
 

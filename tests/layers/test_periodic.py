@@ -40,7 +40,7 @@ def test_rejects_invalid_periods(periods):
 
 
 def test_periodic_layer_rejects_another_number_of_coordinates():
-    with pytest.raises(ValueError, match="one entry for each.*3 coordinates"):
+    with pytest.raises(ValueError, match="an entry or `None` for each.*3 coordinates"):
         kp.layers.Periodic([2.0, None])(ops.ones((4, 3)))
 
 

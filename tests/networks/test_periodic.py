@@ -55,7 +55,7 @@ def test_networks_are_periodic_with_all_derivatives(network, scales):
 
 def test_user_network_that_is_not_periodic_warns():
     hidden = [keras.layers.Dense(6, "tanh"), keras.layers.Dense(1)]
-    with pytest.warns(UserWarning, match=r"periodic in x.*period 3 in x"):
+    with pytest.warns(UserWarning, match=r"periodic in x.*of period 3"):
         kp.PINNModel(advection(), keras.Sequential(hidden))
     closed = keras.Sequential([kp.layers.Periodic([LENGTH, None]), *user_layers()])
     with warnings.catch_warnings():
