@@ -37,9 +37,6 @@ STALLED = 2.0
 # of a source: 1e-5 became 60.
 RISEN = 1e3
 
-# Factor of the loss of the best model, below which one of unknown error is better.
-LESS = 100.0
-
 # Verdicts without progress before the next escalation.
 PATIENCE = 2
 
@@ -268,12 +265,11 @@ class TrainingRun:
         error, loss = self.judged.error, math.inf
         if self.history:
             self.history[-1]["error"], loss = error, self.history[-1]["loss"]
-        if self.judged.is_unexplained and math.isinf(error):
-            error = SEVERAL * max(self.judged.unproven.values())
+        if math.isinf(error):
+            error = SEVERAL * max(self.judged.unproven.values(), default=error)
         self.progress.append((error, loss))
         least = (math.inf, math.inf) if self.best is None else self.best[:2]
-        is_far = math.isinf(error) and 0 < loss * LESS < least[1]
-        if self.best is None or (error, loss) < least or is_far:
+        if self.best is None or (error, loss) < least:
             self.best = error, loss, self.model.get_weights(), self.model, self.judged
 
     def _save(self, stage):
@@ -307,9 +303,9 @@ class TrainingRun:
         before, loss_before = self.progress[-1 - PATIENCE]
         recent = self.progress[-PATIENCE:]
         now, loss = recent[-1][0], min(loss for _, loss in recent)
-        if math.isfinite(before) and math.isfinite(now):
-            return not now * STALLED < before
-        return not (math.isfinite(now) or loss * STALLED**2 < loss_before)
+        is_known = self.judged is None or math.isfinite(self.judged.error)
+        has_less = loss * STALLED**2 < loss_before and not (is_known and now < math.inf)
+        return not (now * STALLED < before or has_less)
 
     def _escalated(self, stage):
         """Return the next stage and the decision: solver, width or points in turn."""

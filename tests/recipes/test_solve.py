@@ -342,22 +342,25 @@ def test_other_solutions_are_told_beside_solved(judge):
     assert len(str(tiny_solve()).splitlines()) == 1
 
 
-def test_an_unknown_error_is_better_at_a_hundredth_of_the_loss(judge):
+@pytest.mark.parametrize(("unproven", "best"), [(0.2, 0.5), (0.1, 0.4)])
+def test_four_times_an_unproven_estimate_is_compared(judge, unproven, best):
     run = run_of(decay())
     judge(0.5)
     run._judge()
-    judge(math.nan)
-    for loss, best in [(0.02, (0.5, 1.0)), (0.005, (math.inf, 0.005))]:
-        run.history[-1]["loss"] = loss
-        run._judge()
-        assert run.best[:2] == best
+    judge(math.nan, unproven={"u": unproven})
+    run._judge()
+    assert run.best[0] == best
 
 
 def test_an_unexplained_estimate_shows_progress(judge):
     run = run_of(decay())
-    judge(math.nan, is_unexplained=True, unproven={"u": 1e-3})
+    judge(math.nan, unproven={"u": 1e-3})
     run._judge()
     assert run.progress == [(4e-3, 1.0)] and math.isinf(run.history[-1]["error"])
+    run.progress += [(4e-3, 0.1), (4e-3, 0.1)]
+    assert not run._is_stalled()  # the loss falls
+    run.progress = [(4e-3, 0.1)] * 3
+    assert run._is_stalled()
 
 
 def test_data_weigh_less_where_the_first_round_does_not_suffice(judge, monkeypatch):
