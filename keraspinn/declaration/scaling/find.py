@@ -9,6 +9,8 @@ interval of half width h gives q h². Each equation and condition is divided by 
 largest term. A factor of about three is accurate enough.
 """
 
+import numpy as np
+
 from keraspinn.declaration.probe_points import PROBES, parameter_corners
 from keraspinn.declaration.scaling import spectral_solve as spectral
 from keraspinn.declaration.scaling.offsets import find_offsets, needs_offset
@@ -155,10 +157,11 @@ def _estimate(domain, terms, offsets, ones, known):
     is_strict = not domain.space_coordinates or domain.dimension == 1
     how = domain, terms, offsets, expected
     least = prescribed | _from_single_terms(slow, unknown, offsets)
-    # Polynomials find other solutions of a nonlinear problem, too.
+    solved = _solve(*how, is_strict)
     reached = _solve(*how, least, find=integrated_magnitudes)
-    solved = reached if len(reached) == len(expected) else _solve(*how, is_strict)
-    if reached and not solved:
+    # Polynomials find other solutions of a nonlinear problem, too.
+    is_other = any(solved[f] > FAR_ABOVE * reached.get(f, np.inf) for f in solved)
+    if reached and (is_other or not solved):
         return sizes | {f: reached[f] for f in unknown if reached.get(f)}
     if is_strict and not (solved or has_rates):
         solved = _solve(*how)

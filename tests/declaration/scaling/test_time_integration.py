@@ -53,7 +53,7 @@ def test_predators_of_a_limit_cycle_do_not_have_the_scale_of_another_solution():
         "predators": predators.diff(T) - 0.35 * eaten + 0.2 * predators,
     }
     scales = sizes(equations, [sp.Eq(prey, 100), sp.Eq(predators, 20)], 25)
-    assert scales["N"] == pytest.approx(162, rel=0.5)
+    assert scales["N"] == pytest.approx(162, rel=0.1)
     assert scales["P"] == pytest.approx(100, rel=0.1)
 
 
