@@ -70,12 +70,13 @@ def member_deviations(load, names, going):
 
 
 def unidentified(model):
-    """Return a sentence on parameters that the data do not identify, or none, "".
+    """Return a sentence on parameters that data do not identify, or "", and deviations.
 
     Args:
         model: A `PINNModel` with unknown parameters and `Data`.
     """
-    return _deviations(model)[2]
+    deviations, _, sentence = _deviations(model)
+    return sentence, deviations
 
 
 def _deviations(model):
@@ -130,9 +131,14 @@ def _deviations(model):
         few = [_of_few_rows(names, counts)] if len(lost) < len(names) else []
         return dict.fromkeys(names, np.inf), notes + few, "".join(notes)
     places = [batches[name].points for name in measured for _ in rows[name]]
-    factor = _systematic_factor(places, rests, variances)
-    deviations = np.where(undetermined, np.inf, np.linalg.norm(inverse, axis=1))
-    deviations = deviations * factor
+    factors = map(_systematic_factor, places, rests, variances)
+    # Those of each parameter by the rows of each expression.
+    parts = np.split(np.square(inverse @ q[: ends[-1], first:].T), ends[:-1], axis=1)
+    added = sum(
+        (f - 1) * np.sum(n, axis=1) for f, n in zip(factors, parts, strict=True)
+    )
+    deviations = np.sqrt(np.sum(np.square(inverse), axis=1) + added)
+    deviations = np.where(undetermined, np.inf, deviations)
     estimates = dict(zip(names, deviations.tolist(), strict=True))
     return estimates, notes + _of_biased(model, estimates, moves), "".join(notes)
 
@@ -189,19 +195,15 @@ def _variances(residuals, leverages):
     return [max(square / n, ROUNDING) if n > NONE else np.inf for square, n in pairs]
 
 
-def _systematic_factor(points, residuals, variances):
-    """Return the factor of deviations for the systematic part of residuals.
+def _systematic_factor(points, residual, variance):
+    """Return the factor of a variance for the systematic part of a residual.
 
     It may act as one, as a clock that is late does, and noise of N rows as one of √N.
     """
-    shares = [
-        len(rows)
-        * systematic(convert_to_numpy(at), rows, is_noisy=True) ** 2
-        / variance
-        for at, rows, variance in zip(points, residuals, variances, strict=True)
-        if len(rows) > 2
-    ]
-    return max(1.0, np.sqrt(sum(shares)))
+    if len(residual) < 3:
+        return 1.0
+    share = systematic(convert_to_numpy(points), residual, is_noisy=True)
+    return max(1.0, len(residual) * share**2 / variance)
 
 
 def _of_few_rows(names, counts):
@@ -215,8 +217,7 @@ def _of_few_rows(names, counts):
     return (
         f"The deviation of {' and '.join(names)} is infinite: too few rows of Data "
         f"({rows}), not more than the degrees of freedom of parameters and "
-        "underdetermined fields, which fit any noise. Add rows, measured at other "
-        "points, or give a number for a parameter that is known."
+        "underdetermined fields. Add rows at other points, or give a known number."
     )
 
 
@@ -224,9 +225,8 @@ def _of_undetermined(names):
     """Return the warning for parameters that are not identifiable."""
     return (
         f"The equations and data do not determine {' and '.join(names)}: other values "
-        "fit as well, and the deviation is infinite. Give a number for one that is "
-        "known, make one parameter of those in one product or sum, such as a*b or "
-        "a + b, or add Data on which they have different effects."
+        "fit as well, and the deviation is infinite. Give a number for a known one, "
+        "make one of those in one product or sum, or add Data that tell them apart."
     )
 
 

@@ -26,7 +26,8 @@ def systematic(points, residual, is_noisy):
     from scipy.special import stdtrit
 
     rows = np.column_stack([points, residual]) if is_noisy else ()
-    rows = np.unique(rows, axis=0)[:COMPARED]  # rows drawn twice have the same noise
+    # Rows drawn twice have the same noise.
+    rows = np.unique(rows, axis=0)[:: len(rows) // COMPARED + 1]
     if len(rows) < 3:  # one or two readings do not show their noise
         return float(np.mean(np.abs(residual)))
     points, residual = rows[:, :-1], rows[:, -1]

@@ -69,6 +69,27 @@ def test_systematic_residuals_of_a_late_clock_increase_the_deviation():
     assert missed < 2 * model.parameter_deviation()["rate"] < 2
 
 
+def test_systematic_residuals_of_other_equations_do_not_count():
+    deviations = []
+    for shift in (0.0, 0.05):
+        k, v = kp.Parameter("k", initial=2.0), sp.Function("v")(T)
+        noise = 0.01 * np.random.default_rng(0).normal(size=(2, 30))
+        problem = kp.Problem(
+            kp.geometry.Box(time={T: (0, 1)}),
+            {"u": U.diff(T) - k, "v": v.diff(T) - 3},
+            {
+                "start": kp.Condition([U, v], on="initial"),
+                "data": kp.Data(TIMES[:, None], {U: 2 * TIMES + noise[0]}),
+                "others": kp.Data(TIMES[:, None], {v: 3 * TIMES + noise[1] + shift}),
+            },
+        )
+        network = keras.Sequential([keras.layers.Dense(2)])
+        model = kp.PINNModel(problem, network, seed=0)
+        network.layers[0].set_weights([np.array([[2.0, 3.0]]), np.zeros(2)])
+        deviations.append(model.parameter_deviation()["k"])
+    assert deviations[1] == pytest.approx(deviations[0], rel=0.01)
+
+
 @pytest.mark.slow
 def test_equations_fitted_to_noise_warn_and_do_not_reduce_deviation():
     samples = draws(1)[0]

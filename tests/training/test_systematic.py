@@ -45,6 +45,12 @@ def test_noise_of_rows_that_are_drawn_twice_is_no_contradiction():
     assert systematic(points[rows], noise[rows], is_noisy=True) == 0
 
 
+def test_a_shift_of_the_later_half_of_many_rows_is_a_contradiction():
+    times, noise = np.arange(3000.0), np.random.default_rng(0).normal(size=3000)
+    residual = 0.01 * noise + 0.05 * (times >= 1500)
+    assert systematic(times[:, None], residual, is_noisy=True) > 0.02
+
+
 def test_residuals_of_conditions_count_in_full():
     residual = np.array([1.0, -1.0, 1.0])
     assert systematic(np.zeros((3, 1)), residual, is_noisy=False) == 1
