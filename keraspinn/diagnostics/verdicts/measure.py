@@ -145,7 +145,7 @@ def verdict(
         measurement = _Measurement(model, few, *judged)
         result = measurement.verdict(quantities or {})
         near = {"errors": measurement.errors, "tolerance": ESTIMABLE * tolerance}
-        explained = dataclasses.replace(result, is_unexplained=False, **near)
+        explained = dataclasses.replace(result, is_unexplained=False, moves={}, **near)
         if explained.trusted and measurement.is_overfitted(result):
             more = Tangent.kept(model, MORE * points, MORE * points_on_face)
             least, measurement = measurement.errors, _Measurement(model, more, *judged)
@@ -244,8 +244,11 @@ class _Measurement:
             result = dataclasses.replace(result, slacks=slacks, errors=errors)
         is_near = dataclasses.replace(result, moves={}).trusted
         if is_near and self.problem.parameters and self.problem.measured:
-            undetermined = unidentified(self.tangent.model)
-            result = dataclasses.replace(result, undetermined=undetermined)
+            sentence, deviations = unidentified(self.tangent.model)
+            steps = zip(moves, abs(self.direction[-len(moves) :]), strict=True)
+            # Noise moves a parameter by about its deviation.
+            moves = {n: moves[n] * (step > deviations[n]) for n, step in steps}
+            result = dataclasses.replace(result, undetermined=sentence, moves=moves)
         if result.trusted:
             return result
         is_estimated = self._is_estimated(result)
@@ -303,7 +306,7 @@ class _Measurement:
         moves = self.direction[self.tangent.size - len(self.coefficients) :]
         triples = zip(self.problem.parameters, self.coefficients, moves, strict=True)
         for parameter, value, move in triples:
-            size = max(abs(value), abs(float(parameter.initial))) or 1.0
+            size = abs(value) or abs(float(parameter.initial)) or 1.0
             errors[parameter.name] = abs(float(move)) / size * self.factor
         return errors, sizes
 

@@ -33,8 +33,7 @@ OTHERS = (
 LARGER = (
     "The correction leaves a residual of {share} of the largest term of '{name}': this "
     "network cannot express the solution, if there is one. Use a larger one, unless "
-    "the solution has a singularity, as at a jump, a re-entrant corner, or where an "
-    "initial value contradicts a boundary condition."
+    "the solution has a singularity, as at a jump, a corner, or contradictory values."
 )
 SUSPECT = "{} may contradict the equations: look for a wrong value, sign or face."
 # Sentences on conditions and on data.
@@ -70,8 +69,8 @@ def report(verdict):
     if changed > min(verdict.error, verdict.tolerance):
         lines.append(
             "The sums that approximate integrals do not resolve the fields: more "
-            f"quadrature points change them by {percent(changed)} of the largest term, "
-            "which is not in the estimate. Write the sum of integrals over parts."
+            f"points change them by {percent(changed)} of the largest term, which "
+            "is not in the estimate. Write the sum of integrals over parts."
         )
     if verdict.unseen:
         lines.append(CORNER.format(percent(verdict.unseen)))
@@ -114,8 +113,7 @@ def _advice(verdict):
             "The problem is nearly underdetermined: a change of "
             f"{names} by {percent(min(verdict.slack, 1.0))} leaves all residuals as "
             "small as they are. A constant may be free, a front's position unknown, or "
-            "values too few for a source or a parameter. Train until residuals are "
-            "much smaller, or declare more conditions or data."
+            "values too few for a source or parameter. Train on, or declare more data."
         )
     if certain:
         return
@@ -124,14 +122,15 @@ def _advice(verdict):
         if not (is_near and resolved):
             yield ENERGY
         return
-    is_nearby = verdict.error <= min(NEAR, NEARBY * verdict.tolerance)
-    if not is_near and (is_nearby or verdict.is_unexplained):
+    if not is_near and verdict.error <= min(NEAR, NEARBY * verdict.tolerance):
         yield NEARLY if verdict.second_order else SECOND
     elif not is_near:
         windows = "Solve a long time in windows. " if verdict.has_time else ""
         yield (
             "Equations and conditions determine another field, however small the loss "
-            "is. " + (MORE.format(windows) if verdict.second_order else SECOND)
+            "is. "
+            * (not verdict.is_unexplained)
+            + (MORE.format(windows) if verdict.second_order else SECOND)
         )
     left = _largest_key({name: verdict.left[name] for name in verdict.equations})
     names = " and ".join(f"'{name}'" for name in verdict.contradictions)

@@ -59,7 +59,7 @@ class Verdict:
         is_unexplained: Whether the correction leaves more than half of the residuals,
             so that an error may be several times its estimate.
         moves: Dict from names of unknown parameters to their relative change if all
-            equations held, NaN where it is unknown; noise is not in it.
+            equations held, 0 within the deviation by noise; NaN where it is unknown.
         unproven: Estimates where `errors` are unknown, a dict; they can be far too
             small.
         windows: Largest estimated relative error of a field in each time window, for a

@@ -653,13 +653,25 @@ def test_a_suspected_contradiction_is_named_before_a_larger_network():
     assert 0 < str(verdict).find("'end' may contradict") < str(verdict).find("larger")
 
 
-@pytest.mark.parametrize(("rate", "trusted"), [(2.0, True), (1.5, False)])
-def test_a_parameter_that_the_correction_moves_is_not_trusted(rate, trusted):
+def test_a_later_verdict_is_that_of_the_trained_model():
+    model = line(1.0, 0.01).astype("float64")
+    verdict(model, **FEW)
+    compiled = dict(vars(model)["_tangents"])
+    model.network.layers[0].set_weights([np.array([[1.5]]), np.array([0.0])])
+    later = verdict(model, **FEW)
+    assert vars(model)["_tangents"] == compiled
+    assert later.errors["u"] == pytest.approx(0.5, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("rate", "offset", "trusted"), [(2.0, 0, True), (1.5, 0, False), (1e-6, 2, True)]
+)
+def test_a_parameter_that_the_correction_moves_is_not_trusted(rate, offset, trusted):
     k, times = kp.Parameter("k", initial=rate), np.linspace(0.1, 0.9, 20)[:, None]
     data = kp.Data(times, {U: 2 * times[:, 0] + 0.01 * (-1) ** np.arange(20)})
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
-        {"slope": U.diff(X) - k},
+        {"slope": U.diff(X) - k - offset},
         {"start": kp.Condition(U, on={X: 0}), "data": data},
     )
     model = kp.PINNModel(problem, keras.Sequential([keras.layers.Dense(1)]), seed=0)
