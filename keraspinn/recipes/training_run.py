@@ -334,15 +334,17 @@ class TrainingRun:
 
     def _lightened(self, stage):
         """Return the next stage, with less weight for `Data`, and the decision."""
-        again = {"optimizer": self._new_optimizer(), "callbacks": choices.lighten_data}
+        before = stage.callbacks or (lambda model: [])
+        again = {"callbacks": lambda m: [*before(m), *choices.lighten_data(m)]}
+        again |= {"optimizer": self._new_optimizer()}
         stage = dataclasses.replace(self._continued(stage), **again)
         return stage, f"data weigh {choices.OF_DATA:g}"
 
     def _has_heavy_data(self):
-        """Return whether `Data` have the weights that they were declared with."""
+        """Return whether some `Data` have more than half of their declared weight."""
         weights, conditions = self.model.loss_weights, self.problem.conditions
         measured = self.problem.measured
-        return any(float(weights[n]) == conditions[n].weight for n in measured)
+        return any(float(weights[n]) > conditions[n].weight / 2 for n in measured)
 
     def _new_optimizer(self):
         """Return a function that returns an optimizer like the model's."""
