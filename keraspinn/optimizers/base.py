@@ -209,10 +209,9 @@ class Optimizer(keras.optimizers.Optimizer):
         if needed > self.memory_limit:
             raise ValueError(
                 f"{type(self).__name__} needs {needed / GIBIBYTE:.2g} GiB for "
-                f"{parameters.shape[0]:,} parameters, more than its "
-                f"`memory_limit` of {self.memory_limit / GIBIBYTE:.2g} GiB. Use "
-                "keraspinn.optimizers.LBFGS(), a smaller network, or raise the "
-                f"limit: {type(self).__name__}(memory_limit={needed})."
+                f"{parameters.shape[0]:,} parameters, more than its `memory_limit` of "
+                f"{self.memory_limit / GIBIBYTE:.2g} GiB. Use LBFGS(), a smaller "
+                f"network, or {type(self).__name__}(memory_limit={needed})."
             )
         if ops.dtype(parameters) == "float32":
             warnings.warn(

@@ -10,8 +10,7 @@ from keraspinn.expressions import required_derivatives
 
 UNRELIABLE = (
     "Least squares on the strong form of elasticity converges to a too stiff solution "
-    "in bending and at re-entrant corners; declare the energy instead: "
-    "Problem(domain, energy=...)."
+    "in bending and at re-entrant corners; declare Problem(domain, energy=...)."
 )
 
 

@@ -35,9 +35,9 @@ def check_periodicity(expressions, domain, blocks, where):
         for function in _functions(expressions, domain, symbol):
             if differs_at_ends(function, domain, symbol, points):
                 warnings.warn(
-                    f"In {where}: {function} differs at the ends of {symbol}, which is "
-                    f"periodic. Write its period {2 * domain.half[column]:g}, or "
-                    f"declare the domain without periodic=[{symbol}].",
+                    f"In {where}: {function} differs at the ends of {symbol}, which "
+                    f"is periodic. Write it with period {2 * domain.half[column]:g}, "
+                    f"or declare the domain without periodic=[{symbol}].",
                     stacklevel=4,
                 )
 
