@@ -133,10 +133,10 @@ def _deviations(model):
     places = [batches[name].points for name in measured for _ in rows[name]]
     factors = map(_systematic_factor, places, rests, variances)
     # Those of each parameter by the rows of each expression.
-    parts = np.split(np.square(inverse @ q[: ends[-1], first:].T), ends[:-1], axis=1)
-    added = sum(
-        (f - 1) * np.sum(n, axis=1) for f, n in zip(factors, parts, strict=True)
-    )
+    response = inverse @ basis @ q[: ends[-1], first:].T
+    parts = np.split(np.square(response), ends[:-1], axis=1)
+    pairs = zip(factors, parts, strict=True)
+    added = sum((f - 1) * np.sum(squares, axis=1) for f, squares in pairs)
     deviations = np.sqrt(np.sum(np.square(inverse), axis=1) + added)
     deviations = np.where(undetermined, np.inf, deviations)
     estimates = dict(zip(names, deviations.tolist(), strict=True))
@@ -226,7 +226,7 @@ def _of_undetermined(names):
     return (
         f"The equations and data do not determine {' and '.join(names)}: other values "
         "fit as well, and the deviation is infinite. Give a number for a known one, "
-        "make one of those in one product or sum, or add Data that tell them apart."
+        "or one parameter for those in a product or sum, or Data that tell them apart."
     )
 
 
