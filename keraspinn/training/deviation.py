@@ -6,7 +6,7 @@ import numpy as np
 from keras.ops import convert_to_numpy
 
 from keraspinn import backend
-from keraspinn.training.systematic import systematic
+from keraspinn.training.systematic import systematic_part
 from keraspinn.training.tangent import Tangent, stacked
 
 # Points inside, at least, and on each face.
@@ -202,7 +202,7 @@ def _systematic_factor(points, residual, variance):
     """
     if len(residual) < 3:
         return 1.0
-    share = systematic(convert_to_numpy(points), residual, is_noisy=True)
+    share = systematic_part(convert_to_numpy(points), residual, is_noisy=True)
     return max(1.0, len(residual) * share**2 / variance)
 
 

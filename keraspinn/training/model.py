@@ -257,7 +257,7 @@ class PINNModel(ProblemModel):
         Jᵢ C Jᵢᵀ / σᵢ², the degrees of freedom that the data lose. If one of the
         expressions has fewer than ten rows, all of them share one σ. Where neighbouring
         residuals are alike or their mean is not zero, as for a clock that is late, the
-        deviation is larger, by √nᵢ at most.
+        deviation is larger, by about √nᵢ at most.
 
         Data of large weight can keep the equations from holding, which biases a
         parameter. A warning gives its value for satisfied equations if the two differ

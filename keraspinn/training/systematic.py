@@ -12,7 +12,7 @@ UNLIKELY = 0.975
 COMPARED = 1000
 
 
-def systematic(points, residual, is_noisy):
+def systematic_part(points, residual, is_noisy):
     """Return the size of the part of a residual that is systematic.
 
     The mean of absolute values is insensitive to a jump at a corner, which no network

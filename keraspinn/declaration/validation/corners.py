@@ -49,7 +49,7 @@ def describe_contradictory_corners(domain, terms, forms):
             if missed := _mismatch(domain, expression, forms, face, edge):
                 return (
                     f"Condition '{term.name}' contradicts the hard value on {hard} "
-                    f"where it meets {face}, by {missed:.2g}. Fluxes are wrong near "
+                    f"where it meets {face}, by {missed:.2g}. Fluxes are wrong "
                     "there. Declare one that agrees, or the value without hard=True."
                 )
     return ""

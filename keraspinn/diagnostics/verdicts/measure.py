@@ -26,7 +26,7 @@ from keraspinn.diagnostics.verdicts.verdict import Verdict
 from keraspinn.networks import TimeWindows
 from keraspinn.training.deviation import unidentified
 from keraspinn.training.model import PINNModel, check_one_model
-from keraspinn.training.systematic import systematic
+from keraspinn.training.systematic import systematic_part
 from keraspinn.training.tangent import FIELDS, Tangent
 
 # Points inside.
@@ -283,7 +283,7 @@ class _Measurement:
             left[label] = max(left.get(label, 0.0), remaining)
             if not self.problem.terms[name].is_equation:
                 points = ops.convert_to_numpy(self.batches[name].points)
-                share = systematic(points, rest, name in self.problem.measured)
+                share = systematic_part(points, rest, name in self.problem.measured)
                 against[label] = max(against.get(label, 0.0), _ratio(share, largest))
         most = max(LEFT, tolerance)
         return misfits, left, {n: share for n, share in against.items() if share > most}
