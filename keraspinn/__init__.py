@@ -14,7 +14,6 @@ from keraspinn import (
     sampling,
     weighting,
 )
-from keraspinn.declaration.computed_reference import ComputedReference
 from keraspinn.declaration.conditions import Condition, Data, Reference
 from keraspinn.declaration.integrals import integral
 from keraspinn.declaration.problem import Problem
@@ -29,7 +28,6 @@ from keraspinn.training import Ensemble, PINNModel, load_model
 from keraspinn.version import __version__
 
 __all__ = [
-    "ComputedReference",
     "Condition",
     "Data",
     "Ensemble",

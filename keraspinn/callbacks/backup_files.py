@@ -1,10 +1,11 @@
 """Backup files with plain data and arrays, complete or absent."""
 
 import json
+import zlib
+from zipfile import BadZipFile
 
 import numpy as np
 
-from keraspinn.common.cache import UNREADABLE
 from keraspinn.common.files import write_whole
 
 
@@ -25,5 +26,5 @@ def read_state(path):
         with np.load(path, allow_pickle=False) as file:
             data, names = json.loads(file["text"].item())
             return data, {n: file[f"array_{index}"] for index, n in enumerate(names)}
-    except UNREADABLE:
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error):
         return None

@@ -163,9 +163,11 @@ class Condition:
 class _Table:
     """Values of expressions at points."""
 
-    def __init__(self, points: ArrayLike, values: Values) -> None:
+    def __init__(
+        self, points: ArrayLike, values: Values, gaps: Sequence[sp.Expr] = ()
+    ) -> None:
         self.points = checks.point_array("points", points)
-        self.expressions, self.targets = tabulate(values, len(self.points))
+        self.expressions, self.targets = tabulate(values, len(self.points), gaps)
 
     def __repr__(self):
         names = ", ".join(str(formulas.shorten(e)) for e in self.expressions)
@@ -255,6 +257,8 @@ class Reference(_Table):
         names: Optional dict from some of these expressions to names for logs.
         up_to_constant: The expressions that are determined up to a constant only,
             such as a pressure. Their error leaves the means out.
+        gaps: The expressions whose values are NaN at points where they are unknown.
+            Their error leaves these points out.
 
     Raises:
         TypeError: If a key of `values` is not a SymPy expression, or `up_to_constant`
@@ -277,15 +281,16 @@ class Reference(_Table):
         values: Values,
         names: Mapping[sp.Expr, str] | None = None,
         up_to_constant: Sequence[sp.Expr] = (),
+        gaps: Sequence[sp.Expr] = (),
     ) -> None:
-        super().__init__(points, values)
+        super().__init__(points, values, gaps)
         names = names or {}
         if isinstance(up_to_constant, (str, sp.Basic)):
             raise TypeError(
                 "`up_to_constant` must be a list of expressions. Write "
                 f"[{up_to_constant}]. Received: {up_to_constant!r}"
             )
-        self.up_to_constant = tuple(up_to_constant)
+        self.up_to_constant, self.gaps = tuple(up_to_constant), tuple(gaps)
         known = self.expressions, "expressions in `values`"
         checks.check_known("names", names, *known)
         checks.check_known("up_to_constant", self.up_to_constant, *known)
@@ -298,24 +303,19 @@ class Reference(_Table):
             **super().get_config(),
             "names": list(self.names),
             "up_to_constant": [to_json(e) for e in self.up_to_constant],
+            "gaps": [to_json(e) for e in self.gaps],
         }
 
     @classmethod
     def from_config(cls, config):
         points, values = cls._arguments(config)
         names = dict(zip(values, config["names"], strict=True))
-        up_to_constant = [from_json(e) for e in config["up_to_constant"]]
-        return cls(points, values, names, up_to_constant)
+        kinds = config["up_to_constant"], config.get("gaps", ())
+        return cls(points, values, names, *([*map(from_json, kind)] for kind in kinds))
 
 
-def tabulate(values, count, gaps=()):
-    """Return expressions and their `(n, k)` table, from a dict of arrays `(n,)`.
-
-    Args:
-        values: Dict from expressions to arrays.
-        count: Number n of points.
-        gaps: The expressions that may be NaN.
-    """
+def tabulate(values, count, gaps):
+    """Return expressions and their `(n, k)` table, from a dict of arrays `(n,)`."""
     if not isinstance(values, dict) or not values:
         raise TypeError(
             "`values` must be a dict from expressions to arrays, such as {u: values}. "

@@ -227,7 +227,7 @@ class Problem:
 
         Returns:
             Tuple of points `(N, d)` and a dict from reference names to `(N,)`, NaN
-            where a `ComputedReference` has gaps, or a field does not live.
+            where a `Reference` has gaps, or a field does not live.
 
         Raises:
             ValueError: If the problem has no reference.

@@ -9,7 +9,7 @@ class RelativeL2(keras.metrics.Metric):
     """Relative L2 error ‖u − û‖₂ / ‖u‖₂ over all points seen.
 
     Accumulates both sums of squares, so the result does not depend on batches. Points
-    with a NaN as the exact value are left out: `ComputedReference` returns NaN where
+    with a NaN as the exact value are left out: a `Reference` returns NaN where
     the solution is unknown. Nondimensional. Infinite or NaN if all exact values are
     zero.
 

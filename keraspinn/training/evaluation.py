@@ -5,7 +5,6 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count
-from keraspinn.declaration.computed_reference import ComputedReference
 from keraspinn.declaration.conditions import Reference
 from keraspinn.declaration.integrals import integral, resolve_parts
 from keraspinn.expressions import NormalComponent, PartIntegral, Program
@@ -102,8 +101,6 @@ def _level(problem, name):
     subtracted on both sides, which changes nothing else.
     """
     table = problem.reference
-    # To know a computed one takes the computation.
-    is_table = isinstance(table, Reference) and not isinstance(table, ComputedReference)
-    if not (is_table and problem.determined_up_to_constant(name)):
+    if not (isinstance(table, Reference) and problem.determined_up_to_constant(name)):
         return 0.0
-    return float(table.targets[:, table.names.index(name)].mean())
+    return float(np.nanmean(table.targets[:, table.names.index(name)]))
