@@ -10,11 +10,9 @@ from keraspinn.backend.compatibility import begin_at_epoch
 from keraspinn.callbacks.backup_files import read_state, write_state
 from keraspinn.callbacks.identity import compare, identity, listed
 from keraspinn.common.checks import checked_flag
-from keraspinn.common.lock import Lock
 from keraspinn.common.typing import PathLike
 from keraspinn.training.digests import sampled_fields, weights_digest
 
-LOCK = "training.lock"
 FIELDS = "fields at some points"
 
 
@@ -50,14 +48,12 @@ class BackupAndRestore(keras.callbacks.Callback):
 
     Args:
         backup_dir: Directory of the backups, created if it does not exist. Use one for
-            each training, and for each worker process: during a training, others are
-            rejected.
+            each training, and for each worker process.
         delete_checkpoint: Whether to delete the backups when training ends. If not,
             running the program again returns the trained model.
 
     Raises:
         ValueError: If `backup_dir` contains backups of another training.
-        RuntimeError: If another process trains with this directory.
         OSError: If the directory cannot be written when training begins.
 
     Example:
@@ -78,7 +74,6 @@ class BackupAndRestore(keras.callbacks.Callback):
             f"To start again, delete {self.directory}, or give BackupAndRestore "
             "another directory."
         )
-        self._lock = Lock(self.directory / LOCK)
         self._identity: dict[str, Any] = {}
         self._epochs_before: list[Any] = []
         self._began = 0
@@ -91,12 +86,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         """Restore the newest complete backup, if there is one."""
         self._epochs_before = []
         self.directory.mkdir(parents=True, exist_ok=True)
-        self._lock.acquire()
-        try:
-            self._resume()
-        except BaseException:
-            self._lock.release()
-            raise
+        self._resume()
 
     def on_epoch_begin(self, epoch, logs=None):
         """Return prepend the epochs before to `History`."""
@@ -125,9 +115,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         if self.delete_checkpoint:
             # The newest last: a restart uses it until it is deleted.
             for path in [*self.directory.glob("partial-*"), *self._backups()[::-1]]:
-                path.unlink()
-        self._lock.release()
-        if self.delete_checkpoint:
+                path.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # it holds files of the user's
                 self.directory.rmdir()
 
@@ -155,7 +143,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         arrays[FIELDS] = sampled_fields(self.model)
         write_state(self.directory / f"epoch-{epoch + 1:08d}.npz", data, arrays)
         for path in self._backups()[2:]:
-            path.unlink()
+            path.unlink(missing_ok=True)
 
     def _backups(self):
         """Return the files of complete epochs, the newest first."""

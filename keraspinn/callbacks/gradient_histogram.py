@@ -1,4 +1,4 @@
-from keraspinn.callbacks.schedule import Directory, Measurement
+from keraspinn.callbacks.schedule import Measurement
 from keraspinn.diagnostics import GradientProbe, GradientStatistics
 from keraspinn.sampling.base import BatchSize, Given
 
@@ -19,8 +19,6 @@ class GradientHistogram(Measurement):
             default are those of the next training step with the same `batch_size`.
         batch_size: Number of points sampled inside and on each face, as in `fit`; 128
             by default.
-        tensorboard: The `keras.callbacks.TensorBoard` of the same `fit`, or a
-            directory, for the numbers and histograms.
 
     Attributes:
         statistics: List of the `diagnostics.GradientStatistics` taken.
@@ -48,9 +46,8 @@ class GradientHistogram(Measurement):
         every: int = 1000,
         points: Given | None = None,
         batch_size: BatchSize = None,
-        tensorboard: Directory | None = None,
     ) -> None:
-        super().__init__(every, tensorboard)
+        super().__init__(every)
         self._points, self._batch_size = points, batch_size
         self._probe = None
         self.statistics: list[GradientStatistics] = []
@@ -60,24 +57,6 @@ class GradientHistogram(Measurement):
         self._probe = GradientProbe(model, self._points, self._batch_size)
 
     def measure(self, iteration):
-        """Return the statistics' numbers, and a histogram for every term and layer."""
-        statistics = self._probe(iteration)
-        self.statistics.append(statistics)
-        return statistics.numbers(), tensorboard_histograms(statistics)
-
-
-def tensorboard_histograms(statistics):
-    """Yield histograms `(name, edges, counts)` of every term and layer.
-
-    They are unweighted, and also weighted if that differs. The bins contain equal
-    numbers of entries, so that they suit any scale.
-    """
-    for term in statistics.terms:
-        kinds = {"gradients": False}
-        if statistics.weights[term] != 1.0:
-            kinds["weighted_gradients"] = True
-        for kind, weighted in kinds.items():
-            for layer in statistics.layers:
-                edges = statistics.distribution(term, layer, weighted)
-                counts = [statistics.sizes[layer] / (len(edges) - 1)] * (len(edges) - 1)
-                yield f"{kind}/{layer}/{term}", edges, counts
+        """Return the statistics' numbers."""
+        self.statistics.append(self._probe(iteration))
+        return self.statistics[-1].numbers()

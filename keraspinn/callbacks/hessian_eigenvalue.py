@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 
-from keraspinn.callbacks.schedule import Directory, Measurement
+from keraspinn.callbacks.schedule import Measurement
 from keraspinn.common.checks import nonnegative
 from keraspinn.diagnostics import LossHessian
 from keraspinn.diagnostics.hessian import term_names
@@ -24,8 +24,6 @@ class HessianEigenvalue(Measurement):
             once by default.
         batch_size: Number of points sampled inside and on each face, 128 by default.
         tolerance: Relative accuracy of the eigenvalue.
-        tensorboard: The `keras.callbacks.TensorBoard` of the same `fit`, or a
-            directory, for the numbers.
 
     Attributes:
         steps: List of the training steps at which they were measured.
@@ -56,9 +54,8 @@ class HessianEigenvalue(Measurement):
         points: Given | None = None,
         batch_size: BatchSize = None,
         tolerance: float = 1e-3,
-        tensorboard: Directory | None = None,
     ) -> None:
-        super().__init__(every, tensorboard)
+        super().__init__(every)
         self._terms = term_names(terms)
         self._points, self._batch_size = points, batch_size
         self._tolerance = nonnegative("tolerance", tolerance)
@@ -81,4 +78,4 @@ class HessianEigenvalue(Measurement):
             numbers[f"{name}_hessian_eigenvalue"] = largest
             bound = 2 / largest if largest > 0 else float("inf")
             numbers[f"{name}_learning_rate_bound"] = bound
-        return numbers, ()
+        return numbers

@@ -1,7 +1,5 @@
 """Distribution and balance of the loss terms' gradients."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

@@ -1,7 +1,5 @@
 """Eigenvalues of the losses' Hessians: the stiffness of the gradient flow."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import keras

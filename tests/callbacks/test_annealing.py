@@ -261,6 +261,6 @@ def test_warns_if_all_conditions_are_hard(callback):
     rule = kp.callbacks.LearningRateAnnealing()
     if callback == "weighting":
         rule = kp.callbacks.LossWeighting(kp.weighting.GradientRatio())
-    with pytest.warns(UserWarning, match="nothing to balance: every condition is"):
+    with pytest.warns(UserWarning, match="nothing to balance: no condition is soft"):
         history = model.fit(steps_per_epoch=5, verbose=0, callbacks=[rule])
     assert np.isfinite(history.history["loss"]).all()

@@ -1,15 +1,12 @@
 """Killed trainings, which resume from the last complete epoch bit-exact."""
 
 import json
-import subprocess
-import sys
 
 import keras
 import numpy as np
 import pytest
 
 import keraspinn as kp
-import keraspinn.common.lock
 from keraspinn.training.trainer import Trainer
 from tensors import FEW_STEPS
 
@@ -318,20 +315,6 @@ def test_rejects_an_unwritable_directory_at_once(tmp_path):
     with pytest.raises(OSError, match="backup"):
         fit(model, backup(tmp_path / "file" / "backup"))
     assert model.steps_taken == 0
-
-
-def test_rejects_a_directory_that_another_process_trains_with(folder):
-    folder.mkdir()
-    hold = "import runpy, sys; lock = runpy.run_path(sys.argv[1])['Lock'](sys.argv[2])"
-    hold += "; lock.acquire(); print('held', flush=True); sys.stdin.read()"
-    lock = keraspinn.common.lock.__file__, str(folder / "training.lock")
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", hold, *lock], **pipes) as other:
-        other.stdout.readline()
-        with pytest.raises(RuntimeError, match=f"in use by process {other.pid}"):
-            fit(compiled(), backup(folder))
-    fit(compiled(), backup(folder), epochs=1)
-    assert not folder.exists()
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 
 import keraspinn as kp
-import tensors
 
 RUN = {"batch_size": 8, "steps_per_epoch": 10, "epochs": 4, "verbose": 0}
 
@@ -66,39 +65,6 @@ def test_progress_bar_is_unchanged(capsys):
     compiled().fit(**(RUN | {"verbose": 2}), callbacks=[gradients])
     assert "boundary_loss" in (printed := capsys.readouterr().out)
     assert "gradient" not in printed
-
-
-@pytest.mark.slow
-def test_writes_numbers_and_histograms_for_tensorboard(tmp_path):
-    board = keras.callbacks.TensorBoard(tmp_path)
-    gradients = kp.callbacks.GradientHistogram(
-        every=20, batch_size=8, tensorboard=board
-    )
-    callbacks = [gradients, kp.callbacks.LearningRateAnnealing()]
-    compiled().fit(**RUN, callbacks=callbacks)
-    (path,) = (tmp_path / "train").iterdir()
-    scalars, histograms = {}, {}
-    for tag, step, plugin, value in tensors.events(path):
-        kind = {"scalars": scalars, "histograms": histograms}[plugin]
-        kind[tag, step] = value
-    first, last = gradients.statistics
-    assert scalars.keys() == {(n, s) for n in first.numbers() for s in (20, 40)}
-    norm = scalars["residual_gradient_norm", 40]
-    assert norm == np.float32(last.norms["residual"])
-    assert {name for name, _ in histograms} == {
-        f"{kind}/{layer}/{term}"
-        for layer in ("hidden_1", "hidden_2", "head")
-        for kind, term in [
-            ("gradients", "residual"),
-            ("gradients", "boundary"),
-            ("weighted_gradients", "boundary"),
-        ]
-    }
-    bins = histograms["weighted_gradients/hidden_2/boundary", 20]
-    assert bins.shape == (100, 3) and bins[:, 2].sum() == pytest.approx(36)
-    np.testing.assert_allclose(
-        bins[:, 0], first.distribution("boundary", "hidden_2")[:-1]
-    )
 
 
 def test_rejects_invalid_arguments():

@@ -1,6 +1,6 @@
 """Functions of the backend that tests need: those of TensorFlow or of JAX.
 
-They compute gradients, compile programs, stream batches and read files of TensorBoard
+They compute gradients, compile programs and stream batches
 independently of keraspinn, which they check. All other code of a test uses `keras.ops`
 and runs on both backends. `tests/runs_on.py` lists the exceptions.
 
@@ -20,7 +20,6 @@ FEW_STEPS = {"run_eagerly": not ON_JAX}
 _functions = importlib.import_module(f"tensors.{keras.backend.backend()}")
 compiled = _functions.compiled
 eagerly = _functions.eagerly
-events = _functions.events
 jacobian = _functions.jacobian
 program_types = _functions.program_types
 stream = _functions.stream

@@ -1,8 +1,7 @@
-"""JAX: transformations, jit, Keras's own datasets and TensorBoard's reader."""
+"""JAX: transformations, jit, and Keras's own datasets."""
 
 import jax
 import keras
-import pytest
 
 
 def value_and_gradient(function, x):
@@ -74,29 +73,3 @@ def stream(points, batch_size, batches=None):
     Batches of nested arrays are nested; `batches` limits their number.
     """
     return _Batches(points, batch_size, batches)
-
-
-def events(path):
-    """Return `(tag, step, plugin, value)` of all events in a file for TensorBoard."""
-    reason = "on JAX TensorBoard's own package reads its files"
-    loader = pytest.importorskip(
-        "tensorboard.backend.event_processing.event_file_loader", reason=reason
-    )
-    from tensorboard.util import tensor_util
-
-    return [
-        (
-            value.tag,
-            event.step,
-            value.metadata.plugin_data.plugin_name,
-            tensor_util.make_ndarray(value.tensor),
-        )
-        for event in map(_event, loader.RawEventFileLoader(str(path)).Load())
-        for value in event.summary.value
-    ]
-
-
-def _event(written):
-    from tensorboard.compat.proto import event_pb2
-
-    return event_pb2.Event.FromString(written)

@@ -1,4 +1,4 @@
-"""TensorFlow: tapes, functions, tf.data and its reader of events."""
+"""TensorFlow: tapes, functions and tf.data."""
 
 import contextlib
 
@@ -66,17 +66,3 @@ def stream(points, batch_size, batches=None):
     options = tf.data.Options()
     options.autotune.enabled = False
     return dataset.take(-1 if batches is None else batches).with_options(options)
-
-
-def events(path):
-    """Return `(tag, step, plugin, value)` of all events in a file for TensorBoard."""
-    return [
-        (
-            value.tag,
-            event.step,
-            value.metadata.plugin_data.plugin_name,
-            tf.make_ndarray(value.tensor),
-        )
-        for event in tf.compat.v1.train.summary_iterator(str(path))
-        for value in event.summary.value
-    ]
