@@ -30,7 +30,7 @@ LAYERS = (
 )
 # Folders that may import fewer of our folders than the lines below them.
 ONLY = {
-    "layers": "common derivatives",
+    "layers": "common derivatives expressions",
     "networks": "common derivatives layers declaration",
     "problems": "common expressions geometry declaration",
 }
@@ -40,9 +40,9 @@ USUAL = "keras numpy scipy sympy"
 OTHERS = {
     "backend": "jax keras numpy tensorflow",
     "common": "keras numpy",
-    "derivatives": "keras numpy",
+    "derivatives": "keras numpy sympy",
     "expressions": "keras mpmath numpy sympy",  # mpmath is SymPy's own arithmetic
-    "layers": "keras",
+    "layers": "keras sympy",
     "metrics": "keras",
     "networks": "keras numpy",
     "optimizers": "keras numpy",

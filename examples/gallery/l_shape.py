@@ -6,7 +6,7 @@ air, and all other sides are insulated. The equation is divided by k; otherwise 
 k would make any residual small.
 
 The flux is unbounded at the re-entrant corner, so the network receives features of it
-(`layers.Corners`). If the sides of such a corner keep a temperature, the error there
+(`layers.Features`). If the sides of such a corner keep a temperature, the error there
 can be large while the L2 error is small. The reference is a finite-element solution
 with b = 5e-3. To adapt it, change the shape, the sides, k(T), and the table of sensors.
 """

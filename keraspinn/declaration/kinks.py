@@ -1,46 +1,66 @@
-"""Interfaces of an energy's materials, at which gradients jump."""
+"""Places at which derivatives of fields jump, with coefficients or sources."""
+
+import itertools
 
 import sympy as sp
 
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
+from keraspinn.declaration.terms import equation_expressions
 from keraspinn.expressions import PartIntegral, SecondVariation
+from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.part import exact_number
 
-PROBES = 1024  # points at which a polynomial must change its sign
 
+def kink_features(problem, scales):
+    """Return functions whose derivatives jump where those of the fields do, a list.
 
-def scaled_kinks(problem, scales):
-    """Return polynomials that vanish where an energy's coefficients jump.
+    In an energy, gradients jump with a coefficient. In an equation, the highest
+    derivatives across the place jump with a source. Places that are no zeros of
+    polynomials are left out.
 
     Args:
         problem: The `Problem`.
         scales: `Scales` of some of its coordinates.
-
-    Returns:
-        List for `keraspinn.layers.Kinks`, in scaled coordinates; empty without an
-        energy. Interfaces that are no polynomials are left out.
     """
-    if problem.energy is None:
-        return []
-    domain, symbols = problem.domain, tuple(scales.coordinates)
-    points = probe_points(domain, domain.blocks("interior"), PROBES)
-    scaled = scales.in_scaled(symbols)
-    polynomials = {}
-    for switch in _switches(problem.energy):
-        end = switch.lhs - switch.rhs
-        if not end.free_symbols or not end.free_symbols <= {*symbols}:
+    domain, symbols, features = problem.domain, {*scales.coordinates}, {}
+    points = probe_points(domain, domain.blocks("interior"))
+    for end, order in _jumps(problem):
+        within = end.free_symbols and end.free_symbols <= symbols
+        if not (within and end.is_polynomial(*symbols)):
             continue
         (values,) = evaluate_at([end], domain.coordinates, points)
-        inner = end.xreplace(scaled) / exact_number(abs(values).max())
-        if values.min() < 0 < values.max() and inner.is_polynomial(*symbols):
-            terms = sp.Poly(inner, *symbols).terms()
-            polynomials.setdefault(sp.Abs(end), [[list(p), float(c)] for p, c in terms])
-    return list(polynomials.values())
+        if values.min() < 0 < values.max():
+            power = (end / exact_number(abs(values).max())) ** order
+            key = sp.Abs(end), order
+            features.setdefault(key, sp.Piecewise((power, end > 0), (0, True)))
+    return list(features.values())
 
 
-def _switches(energy):
-    """Yield the relations that coefficients of the second variation hold."""
-    for integral in sorted(energy.atoms(PartIntegral), key=str):
-        for row in SecondVariation(integral.integrand).hessian:
-            for entry in row:
-                yield from sorted(entry.atoms(sp.Rel), key=str)
+def _jumps(problem):
+    """Yield expressions that vanish where a derivative jumps, with its order."""
+    if problem.energy is not None:
+        for integral in sorted(problem.energy.atoms(PartIntegral), key=str):
+            for entry in sp.flatten(SecondVariation(integral.integrand).hessian):
+                yield from ((end, 1 + is_kink) for end, is_kink in switches(entry))
+        return
+    for expression in equation_expressions(problem.all_terms):
+        counts = [dict(d.variable_count) for d in expression.atoms(sp.Derivative)]
+        for end, is_kink in switches(expression):
+            orders = (n.get(s, 0) for n in counts for s in end.free_symbols)
+            if order := max(map(int, orders), default=0):
+                yield end, order + is_kink
+
+
+def switches(expression):
+    """Yield expressions that vanish where an expression jumps, and whether it bends.
+
+    Args:
+        expression: A normalized SymPy expression.
+    """
+    ones, several = (sp.Heaviside, sp.sign, sp.Abs), (sp.Rel, sp.Max, sp.Min)
+    for node in distinct_nodes([expression], (*ones, *several)):
+        sides = (node.args[0], 0) if isinstance(node, ones) else node.args
+        is_kink = isinstance(node, (sp.Abs, sp.Max, sp.Min))
+        if not isinstance(node, (sp.Eq, sp.Ne)):
+            for one, other in itertools.combinations(sides, 2):
+                yield one - other, is_kink

@@ -2,7 +2,8 @@
 
 Beside a corner of angle ω a field grows as r^λ: with λ = π/ω if conditions of one kind
 hold on both sides, and with λ = π/(2ω) between a value and a flux. The angle may be π,
-where a condition on a value ends within a side. Gradients are unbounded if λ < 1.
+where a condition on a value ends within a side. Gradients are unbounded if λ < 1. Where
+prescribed values jump, λ is 0: the field depends on the angle.
 
 Reference:
     Grisvard, "Elliptic problems in nonsmooth domains", 1985.
@@ -16,6 +17,8 @@ import math
 import numpy as np
 import sympy as sp
 
+from keraspinn.declaration.probe_points import evaluate_at, initial_values
+from keraspinn.declaration.steps import prescribed_value
 from keraspinn.declaration.terms import condition_terms, equation_expressions, is_on
 from keraspinn.expressions import At, fields_of, highest_order
 
@@ -32,6 +35,14 @@ OTHER_DIRECTION = 0.88
 LARGEST_EXPONENT = 0.95
 # Exponent above which the residuals of a strong form have a finite mean square.
 LEAST_EXPONENT = 0.45
+# Difference of prescribed values at two points beside a corner, relative to their
+# range, from which on they jump.
+LEAST_JUMP = 0.05
+# Distance outside of the domain, relative to it, of the point where features are
+# singular: their gradients in the corner are infinite.
+OUTSIDE = 1e-6
+# Value of a field where none is prescribed.
+FREE = 1e300
 # Corners that get features, those of the smallest exponents.
 MOST_CORNERS = 16
 # Halvings of the distance between two points beside the end of a condition.
@@ -52,7 +63,7 @@ class Corner:
     Attributes:
         at: Its two coordinates, in the user's units.
         direction: Angle of the bisector, into the domain.
-        exponent: The power λ < 1 of the distance.
+        exponent: The power λ < 1 of the distance, 0 where values jump.
         radius: Distance within which the ray opposite of the bisector is outside of the
             domain, `None` if it is outside altogether.
     """
@@ -63,8 +74,12 @@ class Corner:
     radius: float | None
 
 
-def scaled_corners(problem, scales):
-    """Return corners with features in scaled coordinates, for `layers.Corners`.
+def corner_features(problem, scales):
+    """Return the parts of z^λ for corners of the exponents λ, a list of expressions.
+
+    z = r exp(iφ) is the position relative to a corner, and φ the angle to the bisector.
+    With λ = π/ω this maps a corner of the angle ω to a straight side, on which the
+    solution of an elliptic equation is smooth. With λ = 0 the feature is φ.
 
     Args:
         problem: The `Problem`.
@@ -72,51 +87,59 @@ def scaled_corners(problem, scales):
     """
     plane = problem.domain.space_coordinates
     is_whole = len(plane) == 2 and set(plane) <= set(scales.coordinates)
-    if not is_whole or not _has_finite_loss(problem):
+    if not (is_whole and _is_used(problem, 1.0)):
         return []
-    symbols = list(scales.coordinates)
-    columns = [symbols.index(symbol) for symbol in plane]
-    centre, half = (np.array(n)[columns] for n in (scales.centre, scales.half))
-    return [
-        {
-            "plane": columns,
-            "at": ((corner.at - centre) / half).tolist(),
-            "stretch": (half / half.max()).tolist(),
-            "direction": corner.direction,
-            "exponent": corner.exponent,
-            "radius": corner.radius and corner.radius / float(half.max()),
-        }
-        for corner in singular_corners(problem)
-        if problem.energy is not None or corner.exponent > LEAST_EXPONENT
-    ]
+    size = max(scales.coordinates[symbol][1] for symbol in plane)
+    corners = (c for c in singular_corners(problem) if _is_used(problem, c.exponent))
+    return [e for c in corners for e in _features(c, size, *plane)]
 
 
-def _has_finite_loss(problem):
-    """Return whether residuals of features have a finite mean square.
+def _features(corner, size, x, y):
+    """Return the features of a corner, in two coordinates of some size."""
+    cosine, sine = math.cos(corner.direction), math.sin(corner.direction)
+    x, y = (x - corner.at[0]) / size, (y - corner.at[1]) / size
+    along, across = x * cosine + y * sine + OUTSIDE, y * cosine - x * sine
+    square, power = along**2 + across**2, corner.exponent
+    angle = 2 * sp.atan(across / (sp.sqrt(square) + along))
+    parts = [part(power * angle) for part in (sp.cos, sp.sin)]
+    features = [square ** (power / 2) * part for part in parts] if power else [angle]
+    if corner.radius is None:
+        return features
+    inside = 1 - square * (size / corner.radius) ** 2
+    return [sp.Piecewise((f * inside**3, inside > 0), (0, True)) for f in features]
+
+
+def _is_used(problem, exponent):
+    """Return whether residuals of features of a corner have a finite mean square.
 
     Second derivatives of z^λ have none, but their sum vanishes in a Laplacian. First
-    derivatives, which an energy holds, have one.
+    derivatives, which an energy holds, have one, except those of the angle.
     """
     expressions = equation_expressions(problem.all_terms)
-    most = 2 if problem.energy is None else 1
-    if highest_order(expressions, problem.coordinates) > most:
-        return False
-    return problem.energy is not None or all(
-        _is_isotropic(expression, field, problem.domain.space_coordinates)
-        for expression in expressions
-        for field in problem.fields
-    )
+    order = highest_order(expressions, problem.coordinates)
+    if problem.energy is not None:
+        return order < 2 and exponent > 0
+    plane = problem.domain.space_coordinates
+    pairs = itertools.product(expressions, problem.fields)
+    factors = [_laplacian(*pair, plane) for pair in pairs]
+    is_bounded = exponent > LEAST_EXPONENT or (exponent == 0 and all(factors))
+    return order <= 2 and None not in factors and is_bounded
 
 
-def _is_isotropic(expression, field, plane):
-    """Return whether second derivatives occur in the field's Laplacian alone."""
+def _laplacian(expression, field, plane):
+    """Return the factor of a field's Laplacian, 1 without derivatives of the field.
+
+    `None` if second derivatives occur in another combination.
+    """
     if not set(plane) <= set(field.args):
-        return True
+        return sp.S.One
     pairs = itertools.combinations_with_replacement(plane, 2)
     second = {field.diff(*pair): sp.Dummy() for pair in pairs}
     plain = expression.xreplace(second)
     xx, xy, yy = (plain.diff(symbol) for symbol in second.values())
-    return xy == 0 and sp.expand(xx - yy) == 0
+    if xy != 0 or sp.expand(xx - yy) != 0:
+        return None
+    return xx if xx != 0 or plain.has(*map(field.diff, plane)) else sp.S.One
 
 
 def has_reentrant_corner(domain):
@@ -156,24 +179,37 @@ def _find_corners(problem):
         bisector = -pairs.normals[number].sum(axis=0)
         radius = pairs.radius(at, bisector) if is_near[0] else 0.0
         if radius != 0:
-            direction, exponent = math.atan2(*bisector[::-1]), pairs.exponents[number]
-            corner = Corner(tuple(at.tolist()), direction, float(exponent), radius)
-            corners.append(corner)
+            corner = tuple(at.tolist()), math.atan2(*bisector[::-1])
+            exponents = [0.0] * bool(pairs.jumps[number]), pairs.exponents[[number]]
+            corners += [
+                Corner(*corner, float(exponent), radius)
+                for exponent in itertools.chain(*exponents)
+                if exponent < LARGEST_EXPONENT
+            ]
         left = left[1:][~is_near[1:]]
     return sorted(corners, key=lambda corner: corner.exponent)[:MOST_CORNERS]
 
 
 def _values(problem):
-    """Return lists of the parts with values of a field, for fields of the domain."""
+    """Return lists of parts with values of a field, for fields of the domain.
+
+    Each is a pair: a block of parts, and the value, zero unless all are explicit.
+    """
     values = {}
     for term in condition_terms(problem.all_terms):
         is_pointwise = term.table is None and not term.regions
         for expression in term.expressions if is_pointwise else ():
             if not expression.has(sp.Derivative, At):
+                expression = expression.xreplace(initial_values(expression))
+                _, value = prescribed_value(expression) or (None, sp.nan)
+                pairs = [(block, value) for block in term.blocks]
                 for field in fields_of([expression]):
-                    values.setdefault(field, []).extend(term.blocks)
-    whole = [field for field in values if problem.field_parts[field] is None]
-    return [sum(values[field], ()) for field in whole]
+                    values.setdefault(field, []).extend(pairs)
+    whole = [p for field, p in values.items() if problem.field_parts[field] is None]
+    return [
+        [(b, sp.S.Zero) for b, _ in p] if sp.nan in dict(p).values() else p
+        for p in whole
+    ]
 
 
 class _Pairs:
@@ -185,6 +221,7 @@ class _Pairs:
         normals: Outward unit normals there, of the same shape.
         angles: Angles inside, between the two faces; π on one side.
         exponents: The powers λ of the distance.
+        jumps: Mask of pairs between which values jump.
     """
 
     def __init__(self, domain, values):
@@ -197,11 +234,15 @@ class _Pairs:
         distance = (NEAR_IN_SPACE if len(self._axes) > 2 else NEAR) * self.size
         near = cKDTree(points).query_pairs(distance, output_type="ndarray")
         held = self._held(points)
-        is_end = (held[near[:, 0]] != held[near[:, 1]]).any(axis=1)
+        known = [column[column != FREE] for column in held.T]
+        ranges = np.array([np.ptp(column) if len(column) else 0.0 for column in known])
+        self._ranges = np.where(ranges > 0, ranges, 1.0)
+        change = self._change(*held[near].swapaxes(0, 1))
         one, other = normals[near].swapaxes(0, 1)
         cosines = (one * other).sum(axis=1)
         is_corner = cosines < OTHER_DIRECTION
-        used = is_corner | is_end
+        is_end, is_jump = change >= FREE / 2, change > LEAST_JUMP
+        used = is_corner | is_jump
         step = np.diff(points[near], axis=1)[:, 0]
         turns = np.arccos(np.clip(cosines, -1, 1)) * is_corner
         angles = np.pi + np.copysign(turns, (step * (one - other)).sum(axis=1))
@@ -209,6 +250,7 @@ class _Pairs:
         self.angles, self._lengths = angles[used], np.linalg.norm(step, axis=1)[used]
         with np.errstate(divide="ignore"):
             self.exponents = np.pi / self.angles / np.where(is_end[used], 2, 1)
+        self.jumps = (is_jump & ~is_end)[used]
 
     def _boundary(self):
         """Return points on the boundary, `(n, spatial)`, and normals there."""
@@ -226,7 +268,8 @@ class _Pairs:
     def singular(self):
         """Return the numbers of the pairs at singular corners, the closest first."""
         has_bisector = np.linalg.norm(self.normals.sum(axis=1), axis=1) > ROUND_OFF
-        numbers = np.flatnonzero((self.exponents < LARGEST_EXPONENT) & has_bisector)
+        is_singular = self.jumps | (self.exponents < LARGEST_EXPONENT)
+        numbers = np.flatnonzero(is_singular & has_bisector)
         return numbers[self._lengths[numbers].argsort(kind="stable")]
 
     def location(self, number):
@@ -234,11 +277,15 @@ class _Pairs:
         (one, other), normals = self.points[number], self.normals[number]
         if self.angles[number] != np.pi:
             return np.linalg.solve(normals, (normals * [one, other]).sum(axis=1))
-        before = self._held(one[None])
         for _ in range(HALVINGS):
             middle = (one + other) / 2
-            is_before = (self._held(middle[None]) == before).all()
+            before, here, behind = self._held(np.stack([one, middle, other]))
+            is_before = self._change(before, here) < self._change(here, behind)
             one, other = (middle, other) if is_before else (one, middle)
+        # A steep value is no jump.
+        self.jumps[number] &= (
+            self._change(*self._held(np.stack([one, other]))) > LEAST_JUMP
+        )
         return (one + other) / 2
 
     def radius(self, at, bisector):
@@ -252,10 +299,22 @@ class _Pairs:
         return float(lengths[first - 1]) if first else 0.0
 
     def _held(self, points):
-        """Return which fields have conditions on their values, `(n, fields)`."""
+        """Return prescribed values of fields, `FREE` where none is, `(n, fields)`."""
         relative = self._relative(points)
-        masks = [is_on(self._domain, parts, relative) for parts in self._values]
-        return np.array(masks, bool).reshape(-1, len(points)).T
+        values = np.full((len(points), len(self._values)), FREE)
+        for number, pairs in enumerate(self._values):
+            for block, value in pairs:
+                is_here = is_on(self._domain, block, relative)
+                at = relative[is_here] + self._domain.centre
+                (there,) = evaluate_at([value], self._domain.coordinates, at)
+                values[is_here, number] = there
+        return values
+
+    def _change(self, one, other):
+        """Return the largest change of values relative to their ranges."""
+        change = np.abs(one - other)
+        scaled = np.where(change < FREE / 2, change / self._ranges, FREE)
+        return scaled.max(axis=-1, initial=0.0)
 
     def _relative(self, points):
         relative = np.zeros((len(points), self._domain.dimension))

@@ -18,16 +18,12 @@ from keras import ops
 
 from keraspinn.common.checks import check_count
 from keraspinn.common.typing import Activation, Initializer, Tensor
-from keraspinn.declaration.kinks import scaled_kinks
+from keraspinn.declaration.features import features_of
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.scaling.offsets import network_offsets
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.declaration.singularities import scaled_corners
 from keraspinn.derivatives.taylor import propagate
-from keraspinn.layers import Corners, Kinks, Periodic, activations
-
-# Functions of a problem and scales that return features of networks.
-FEATURES = scaled_kinks, scaled_corners
+from keraspinn.layers import Features, Periodic, activations
 
 
 class Adaptable(keras.Model):
@@ -78,8 +74,7 @@ class Network(Adaptable):
     """Base class of networks, with their arguments, units and a forward rule."""
 
     _circles = None
-    _kinks: Any = None
-    _corners: Any = None
+    _features: Any = None
 
     def __init__(
         self,
@@ -105,7 +100,9 @@ class Network(Adaptable):
         self.standardize = bool(standardize)
         if adapted_to is not None:
             scales = Scales.from_config(adapted_to["scales"])
-            self.work_in(**{**adapted_to, "scales": scales})
+            # Files of earlier versions have other entries, `None` if unused.
+            known = {name: n for name, n in adapted_to.items() if n is not None}
+            self.work_in(**{**known, "scales": scales})
         self.units = check_count("units", units)
         self.depth = check_count("depth", depth)
         self.output_count = check_count("outputs", outputs)
@@ -139,12 +136,9 @@ class Network(Adaptable):
         if self.standardize:
             super().adapt(problem)
             units = self._sizes, scaled_periods(problem), self._offsets
-            features = [f(problem, problem.scales) for f in FEATURES]
-            self.work_in(problem.scales, *units, *features)
+            self.work_in(problem.scales, *units, features_of(problem, problem.scales))
 
-    def work_in(
-        self, scales, sizes, periods=None, offsets=None, kinks=None, corners=None
-    ):
+    def work_in(self, scales, sizes, periods=None, offsets=None, features=None):
         """Work in other units from now on.
 
         Args:
@@ -153,20 +147,17 @@ class Network(Adaptable):
             periods: Optional list of each coordinate's period in these scales, or
                 `None`.
             offsets: List of the origin of each output; zero by default.
-            kinks: Polynomials in these scales, where gradients may jump, for `Kinks`;
-                ignored beside periods, and by a network that was used before.
-            corners: Corners in these scales, for `Corners`; ignored like kinks.
+            features: Expressions in the scaled coordinates, for `Features`; ignored
+                beside periods, and by a network that was used before.
         """
         self.scales, self._sizes = scales, list(sizes)
         self._offsets = list(offsets or [0.0] * len(sizes))
         policy = self.dtype_policy
         if any(periods or ()):
             self._circles = Periodic(periods, dtype=policy, name="circles")
-        elif not self.built:
-            if kinks:
-                self._kinks = Kinks(kinks, dtype=policy, name="kinks")
-            if corners:
-                self._corners = Corners(corners, dtype=policy, name="corners")
+        elif features and not self.built:
+            names = [*scales.coordinates]
+            self._features = Features(features, names, dtype=policy, name="features")
 
     def scaled(self, x: Tensor, wanted: object = None) -> Tensor:
         """Apply `forward` after periodic and other features, in scaled numbers.
@@ -175,9 +166,8 @@ class Network(Adaptable):
             x: Points, as a tensor or a series.
             wanted: The columns that are read; one network makes all in any case.
         """
-        for features in (self._circles, self._corners, self._kinks):
-            if features is not None:
-                x = propagate(features, x)
+        for features in filter(None, (self._circles, self._features)):
+            x = propagate(features, x)
         return self.forward(x, propagate)
 
     def forward(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
@@ -214,8 +204,8 @@ class Network(Adaptable):
                 "sizes": list(self._sizes),
                 "offsets": list(self._offsets),
                 "periods": self._circles and self._circles.periods,
-                "kinks": self._kinks and self._kinks.polynomials,
-                "corners": self._corners and self._corners.corners,
+                "features": self._features
+                and self._features.get_config()["expressions"],
             },
             "units": self.units,
             "depth": self.depth,

@@ -5,12 +5,13 @@ import keras
 import numpy as np
 from keras import ops
 
+from keraspinn.declaration.features import features_of
 from keraspinn.declaration.field_parts import extents_of
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import Taylor, propagate
 from keraspinn.derivatives.taylor.rules import columns as columns_of
 from keraspinn.derivatives.taylor.rules import concatenated
-from keraspinn.networks.base import FEATURES, Adaptable, Network, scaled_periods
+from keraspinn.networks.base import Adaptable, Network, scaled_periods
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -81,8 +82,8 @@ class FieldNetworks(Adaptable):
                 block = problem.field_parts[problem.field_names[outputs[0]]]
                 scales = self._scales_in(problem.domain, block, columns)
                 sizes, offsets = self._units(outputs)
-                features = [f(problem, scales) for f in FEATURES]
-                network.work_in(scales, sizes, chosen, offsets, *features)
+                features = features_of(problem, scales)
+                network.work_in(scales, sizes, chosen, offsets, features)
 
     def scaled(self, x, wanted=None):
         """Return scaled fields from scaled points.

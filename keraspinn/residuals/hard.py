@@ -6,13 +6,13 @@ import sympy as sp
 from keras import ops
 
 from keraspinn.derivatives.taylor import Taylor
+from keraspinn.derivatives.taylor.algebraic import is_algebraic, series_of
 from keraspinn.derivatives.taylor.indices import factorial
 from keraspinn.derivatives.taylor.rules import columns, concatenated
 from keraspinn.derivatives.taylor.series import add_to
 from keraspinn.expressions import Program
 from keraspinn.expressions.program import columns as by_name
 from keraspinn.geometry.part import exact_number
-from keraspinn.residuals.algebraic import is_algebraic, series_of
 
 
 class HardConstraint:
@@ -55,7 +55,7 @@ class HardConstraint:
         indices = network.indices
         if self._is_arithmetic:
             x = Taylor.of_points(points, indices)
-            symbols = {s: columns(x, [k]) for k, s in enumerate(self._symbols)}
+            symbols = {s.name: columns(x, [k]) for k, s in enumerate(self._symbols)}
             factors = concatenated([series_of(e, symbols) for e in self._factors])
         else:
             factors = self._series(self._factors, points, indices)

@@ -4,8 +4,8 @@ import sympy as sp
 
 import keraspinn as kp
 from keraspinn.declaration.singularities import (
+    corner_features,
     has_reentrant_corner,
-    scaled_corners,
     singular_corners,
 )
 
@@ -105,7 +105,7 @@ def test_strong_forms_have_features_where_second_derivatives_are_a_laplacian(
 ):
     named = {f"e{k}": e for k, e in enumerate(equations)}
     problem = kp.Problem(ELL, named, {"rim": kp.Condition(U, on="boundary")})
-    assert len(scaled_corners(problem, problem.scales)) == count
+    assert len(corner_features(problem, problem.scales)) == 2 * count
 
 
 def test_corners_of_a_heat_equation_in_time_have_features():
@@ -119,9 +119,8 @@ def test_corners_of_a_heat_equation_in_time_have_features():
             "rim": kp.Condition(sp.Eq(W, 1), on="boundary"),
         },
     )
-    (corner,) = scaled_corners(problem, problem.scales)
-    assert corner["at"] == pytest.approx([0, 0])
-    assert corner["plane"] == [0, 1]
+    features = corner_features(problem, problem.scales)
+    assert [f.free_symbols for f in features] == [{X, Y}] * 2
     network = kp.networks.MLP(4, 1)
     model = kp.PINNModel(problem, network, seed=0)
     copy = kp.networks.MLP.from_config(network.get_config())
@@ -129,7 +128,7 @@ def test_corners_of_a_heat_equation_in_time_have_features():
     copy.set_weights(network.get_weights())
     points = domain.grid(4)
     np.testing.assert_array_equal(copy(points), network(points))
-    assert "corners" in [layer.name for layer in model.network.layers]
+    assert "features" in [layer.name for layer in model.network.layers]
 
 
 WEDGE = g.Polygon([(0.2, 0.5), (0.8, 0.48), (0.8, 0.52)], coordinates=(X, Y))
@@ -155,7 +154,7 @@ def test_strong_forms_have_no_features_between_dirichlet_and_neumann_in_an_l_sha
     problem = kp.Problem(ELL, poisson, {"rim": rim, "flux": flux})
     (corner,) = singular_corners(problem)
     assert corner.exponent == pytest.approx(1 / 3)
-    assert not scaled_corners(problem, problem.scales)
+    assert not corner_features(problem, problem.scales)
 
 
 def test_fields_of_materials_have_no_corner_at_the_interface():
@@ -176,4 +175,108 @@ def test_fields_of_materials_have_no_corner_at_the_interface():
             ),
         },
     )
+    assert not singular_corners(problem)
+
+
+P = sp.Function("p")(X, Y)
+RIGHT = sp.Piecewise((1, X > sp.Rational(1, 4)), (0, True))
+
+
+@pytest.mark.parametrize(
+    ("conditions", "corners"),
+    [
+        ({"top": (1, {Y: 1}), "rest": (0, [{X: 0}, {X: 1}, {Y: 0}])}, [(0, 1), (1, 1)]),
+        ({"left": (0, {X: 0}), "right": (X * Y, {X: 1})}, []),
+        ({"bottom": (RIGHT, {Y: 0}), "sides": (X, [{X: 0}, {X: 1}])}, [(0.25, 0)]),
+        ({"rim": (293 + 1e-3 * X, "boundary")}, []),
+        ({"top": (303, {Y: 1}), "left": (293, {X: 0})}, [(0, 1)]),
+    ],
+)
+def test_corners_where_dirichlet_values_jump(conditions, corners):
+    declared = {
+        n: kp.Condition(sp.Eq(U, v), on=on) for n, (v, on) in conditions.items()
+    }
+    problem = kp.Problem(SQUARE, {"e": U.diff(X, 2) + U.diff(Y, 2)}, declared)
+    jumps = [c.at for c in singular_corners(problem) if c.exponent == 0]
+    assert sorted(jumps) == [pytest.approx(at, abs=1e-6) for at in corners]
+    assert len(corner_features(problem, problem.scales)) == len(corners)
+
+
+def test_feature_of_a_jump_is_harmonic_and_jumps_by_the_angle():
+    on = {
+        "top": kp.Condition(sp.Eq(U, 1), on={Y: 1}),
+        "left": kp.Condition(U, on={X: 0}),
+    }
+    problem = kp.Problem(SQUARE, {"e": U.diff(X, 2) + U.diff(Y, 2)}, on)
+    (angle,) = corner_features(problem, problem.scales)
+    laplacian = angle.diff(X, 2) + angle.diff(Y, 2)
+    assert abs(laplacian.evalf(subs={X: 0.3, Y: 0.6})) < 1e-9
+    ends = [angle.evalf(subs={X: x, Y: y}) for x, y in ((0, 0.9), (0.1, 1))]
+    assert float(abs(ends[1] - ends[0])) == pytest.approx(np.pi / 2, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "equations",
+    [
+        [U.diff(X, 2) + 4 * U.diff(Y, 2)],
+        [U.diff(X, 2) + U.diff(Y, 2) - P.diff(X), U.diff(X) + P.diff(Y)],
+    ],
+    ids=["anisotropic", "with a pressure"],
+)
+@pytest.mark.filterwarnings("ignore:.*underdetermined")
+def test_jumps_have_no_features_unless_the_loss_is_finite(equations):
+    declared = {
+        "top": kp.Condition(sp.Eq(U, 1), on={Y: 1}),
+        "rest": kp.Condition(U, on=[{X: 0}, {X: 1}, {Y: 0}]),
+    }
+    equations = {f"e{k}": e for k, e in enumerate(equations)}
+    problem = kp.Problem(SQUARE, equations, declared)
+    assert singular_corners(problem) and not corner_features(problem, problem.scales)
+
+
+def test_feature_of_a_jump_vanishes_before_its_branch_cut_enters_the_domain():
+    ring = g.Disk((0, 0), 1, (X, Y)) - g.Disk((0, 0), 0.5)
+    half_hot = sp.Piecewise((1, Y > 0), (0, True))
+    declared = {
+        "inner": kp.Condition(sp.Eq(U, half_hot), on=g.Disk((0, 0), 0.5)),
+        "outer": kp.Condition(U, on=g.Disk((0, 0), 1)),
+    }
+    problem = kp.Problem(ring, {"e": U.diff(X, 2) + U.diff(Y, 2)}, declared)
+    features = corner_features(problem, problem.scales)
+    assert len(features) == 2
+    sides = [
+        [f.subs({X: x, Y: y}) for x in (-0.7, 0.7) for y in (-1e-9, 1e-9)]
+        for f in features
+    ]
+    for values in sides:
+        values = [float(v) for v in values]
+        assert abs(values[0] - values[1]) < 1e-6 and abs(values[2] - values[3]) < 1e-6
+
+
+NOTCH = SQUARE - g.Box({X: (0.4, 1), Y: (0.4, 1)})
+SIDES = [{Y: 0.4}, {X: 0}, {Y: 0}, {X: 1}, {Y: 1}]
+
+
+def test_reentrant_corner_where_values_jump_has_both_features():
+    declared = {
+        "a": kp.Condition(sp.Eq(U, 1), on={X: 0.4}),
+        "b": kp.Condition(U, on=SIDES),
+    }
+    problem = kp.Problem(NOTCH, {"e": U.diff(X, 2) + U.diff(Y, 2)}, declared)
+    at_corner = [c.exponent for c in singular_corners(problem) if min(c.at) > 0.1]
+    assert 0.0 in at_corner and pytest.approx(2 / 3, abs=1e-6) in at_corner
+    energy = kp.integral(U.diff(X) ** 2 + U.diff(Y) ** 2)
+    stored = kp.Problem(NOTCH, energy=energy, conditions=declared)
+    assert len(corner_features(stored, stored.scales)) == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "other"),
+    [(U - sp.exp(-(((X - 0.5) * 50) ** 2)), U), (U**2 - 4, U - 2)],
+    ids=["steep", "implicit"],
+)
+def test_steep_and_implicit_values_are_no_jumps(value, other):
+    on = [{X: 0}, {X: 1}, {Y: 1}]
+    declared = {"a": kp.Condition(value, on={Y: 0}), "b": kp.Condition(other, on=on)}
+    problem = kp.Problem(SQUARE, {"e": U.diff(X, 2) + U.diff(Y, 2)}, declared)
     assert not singular_corners(problem)

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+import sympy as sp
 from keras import ops
 
 import keraspinn as kp
@@ -11,6 +12,13 @@ from keraspinn.derivatives.taylor import propagate
 
 INDICES = [(0, 0), (1, 0), (2, 1), (0, 3)]
 # Class, arguments, and number of inputs of three features besides the points.
+X, Y = sp.symbols("x y")
+ROOT = sp.sqrt((X - 1.5) ** 2 + (Y + 2) ** 2)
+KNOWN = [
+    ROOT**0.7 * sp.cos(0.7 * sp.atan(Y / (X + 3))),
+    sp.Piecewise(((X**2 * Y - 0.01) ** 2, X**2 * Y > 0.01), (0, True)),
+    sp.erf(X / sp.sqrt(2 + Y)) + sp.sin(Y) * sp.exp(-(X**2)),
+]
 LAYERS = {
     "skip": (kp.layers.AdaptiveSkip, {"initial": 0.3}, 2),
     "factorized": (kp.layers.FactorizedDense, {"units": 3, "activation": "sin"}, 0),
@@ -28,16 +36,7 @@ LAYERS = {
     ),
     "Fourier": (kp.layers.FourierFeatures, {"units": 4, "scale": 2.0, "seed": 3}, 0),
     "gated": (kp.layers.GatedDense, {"units": 3}, 2),
-    "corners": (
-        kp.layers.Corners,
-        {"corners": [{"at": [1.5, -2.0], "direction": 0.5, "exponent": 2 / 3}]},
-        0,
-    ),
-    "kinks": (
-        kp.layers.Kinks,
-        {"polynomials": [[[(2, 1), 1.0], [(0, 0), -0.01]], [[(0, 1), 1.0]]]},
-        0,
-    ),
+    "features": (kp.layers.Features, {"expressions": KNOWN, "coordinates": [X, Y]}, 0),
     "periodic": (kp.layers.Periodic, {"periods": [None, 0.7]}, 0),
     "periodic in all": (kp.layers.Periodic, {"periods": (2, 0.7)}, 0),
     "sine": (kp.layers.SineDense, {"units": 3, "frequency": 2.0, "seed": 1}, 0),

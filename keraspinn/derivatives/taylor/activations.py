@@ -170,6 +170,27 @@ def silu(x, order):
     return _times_identity(x, sigmoid(x, order))
 
 
+@register_activation(ops.arctan)
+def arctan(x, order):
+    """Use y' (1 + x²) = 1."""
+    scale = 1.0 / (1.0 + ops.square(x))
+    y = [ops.arctan(x), scale]
+    for k in range(1, order):
+        lower = 2.0 * k * x * y[k] + ((k - 1) * y[k - 1] if k > 1 else 0.0)
+        y.append(lower * scale * (-1.0 / (k + 1)))
+    return y[: order + 1]
+
+
+@register_activation(ops.erf)
+def erf(x, order):
+    """Use y' = 2 exp(−x²) / √π, which has y'' = −2x y'."""
+    y = [ops.erf(x), 2.0 / math.sqrt(math.pi) * ops.exp(-ops.square(x))]
+    for k in range(1, order):
+        lower = x * (k * y[k]) + ((k - 1) * y[k - 1] if k > 1 else 0.0)
+        y.append(lower * (-2.0 / (k * (k + 1))))
+    return y[: order + 1]
+
+
 # TensorFlow's gelu holds its constants in single precision for every type of x,
 # JAX's does not; derivatives must match the function that the network computes.
 _constant_type = np.float32 if keras.backend.backend() == "tensorflow" else np.float64
@@ -180,15 +201,8 @@ _GELU_ROOT = float(_constant_type(math.sqrt(0.5)))  # argument of erfc
 def gelu(x, order):
     """Use y = x · Φ(x), Φ(x) = erfc(−x / √2) / 2 the normal distribution function."""
     scaled = x * _GELU_ROOT
-    distribution = [0.5 * ops.erfc(-scaled)]
-    if order > 0:
-        # p(x) = exp(−x² / 2) / √(2π) has p' = −x p.
-        rate, scale = 2.0 * _GELU_ROOT**2, _GELU_ROOT / math.sqrt(math.pi)
-        density = [scale * ops.exp(-ops.square(scaled))]
-        for k in range(order - 1):
-            lower = x * density[k] + (density[k - 1] if k else 0.0)
-            density.append(lower * (-rate / (k + 1)))
-        distribution += [density[k] * (1.0 / (k + 1)) for k in range(order)]
+    rest = (0.5 * _GELU_ROOT**k * c for k, c in enumerate(erf(scaled, order)) if k)
+    distribution = [0.5 * ops.erfc(-scaled), *rest]
     return _times_identity(x, distribution)
 
 

@@ -13,11 +13,7 @@ from keraspinn.declaration.scaling import find, offsets
 from keraspinn.diagnostics.verdicts import causes, extents
 from keraspinn.diagnostics.verdicts.correction import correction, row_norms, total_norm
 from keraspinn.diagnostics.verdicts.energy_gap import energy_verdict
-from keraspinn.diagnostics.verdicts.extents import (
-    rms,
-    without_largest,
-    without_levels,
-)
+from keraspinn.diagnostics.verdicts.extents import rms, without_largest, without_levels
 from keraspinn.diagnostics.verdicts.quantities import quantity_errors
 from keraspinn.diagnostics.verdicts.report import LEFT
 from keraspinn.diagnostics.verdicts.sensitivity import DAMPING, SOME, amplification
