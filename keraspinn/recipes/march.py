@@ -59,9 +59,9 @@ def march(
 
     The field in a window is the last window's at its end plus the elapsed time times a
     network (`networks.TimeWindows`), so that it is continuous by construction. Each
-    network begins with the weights of the one before, and is trained by the last stage
-    of the recipe if its optimizer is of second order. Windows of equal length share
-    one compiled program.
+    network begins with the hidden layers of the one before, and is trained by the last
+    stage of the recipe if its optimizer is of second order. Windows of equal length
+    share one compiled program.
 
     Args:
         problem: The `Problem`, with time.
@@ -212,7 +212,7 @@ def _alike(problem, edges, window):
 
 
 def _new_network(pattern, trained, problem, changes):
-    """Return a network adapted to a window, with the weights of the one before."""
+    """Return a network adapted to a window, with hidden layers of the one before."""
     config = (trained[-1] if trained else pattern).get_config()
     config["adapted_to"] = None
     config.pop("name", None)
@@ -222,10 +222,11 @@ def _new_network(pattern, trained, problem, changes):
         offsets = None if trained else network_offsets(problem)
         network.work_in(problem.scales, changes, scaled_periods(problem), offsets)
     network.build((None, problem.domain.dimension))
-    if trained:
-        network.set_weights(trained[-1].get_weights())
-    elif pattern.built:
-        network.set_weights(pattern.get_weights())
+    source = trained[-1] if trained else pattern
+    if source.built:
+        network.set_weights(source.get_weights())
+    if trained:  # begin as a constant: another change may lead to another solution
+        network.head.set_weights([0 * w for w in network.head.get_weights()])
     return network
 
 
