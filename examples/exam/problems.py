@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable
 
 import keraspinn as kp
+from examples.exam.steps import STEPS, UNSEEN
 from examples.public_examples import DECLARED, EXAM, TRUE
 from examples.public_examples.common import declared_by
 from examples.second_stage.problems import CASES as SECOND_STAGE
@@ -68,7 +69,7 @@ PARAMETERS |= {name: case.parameters for name, case in VERDICTS.items()}
 
 def _declaration(name):
     """Return the function that declares a problem."""
-    for declarations in (DECLARED, EXAM):
+    for declarations in (DECLARED, EXAM, STEPS):
         if name in declarations:
             return declarations[name]
     for cases in (VERDICTS, SECOND_STAGE):
@@ -80,6 +81,7 @@ def _declaration(name):
 def _questions():
     names = [name.replace("%", " ") for name in ORDINARY.split()]
     held_back = names[HELD_BACK_EVERY - 1 :: HELD_BACK_EVERY][:MOST_HELD_BACK]
+    names, held_back = [*names, *STEPS], [*held_back, *UNSEEN]
     traps = [name.replace("%", " ") for name in UNSOLVABLE.split()]
     return {
         name: Question(
