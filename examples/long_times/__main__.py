@@ -4,10 +4,12 @@ python -m examples.long_times pendulum lorenz --seeds 0 1 2
 
 Without names, all problems are trained. Each run is a separate process, which adds a
 record to `docs/results/long_times.json` when it ends. The file keeps the first and the
-last run. The table of `docs/guide/long_times.md` is made from it.
+last run. The table of `docs/guide/long_times.md` is made from it. With `--causal`,
+points have causal weights.
 """
 
 import argparse
+import dataclasses
 import importlib
 import json
 import pathlib
@@ -21,6 +23,7 @@ import keras
 import numpy as np
 
 import keraspinn as kp
+from examples.samplers.causal import Causal
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 PAGE, RECORDS = DOCS / "guide" / "long_times.md", DOCS / "results" / "long_times.json"
@@ -64,10 +67,11 @@ def case_of(name):
     return importlib.import_module(f"examples.long_times.{name}").CASE
 
 
-def recipe(case, seconds=None):
+def recipe(case, seconds=None, causal=False):
     """Return the recipe of a window, or of one interval for some CPU time."""
     if seconds is None:
-        return kp.recipes.OneStage(case.steps, case.points)
+        (stage,) = kp.recipes.OneStage(case.steps, case.points).stages
+        return kp.recipes.Recipe([weighted(stage, causal, 1)])
     began = time.process_time()
     fit = {"steps_per_epoch": EPOCH, "epochs": 10**6, "batch_size": case.points}
     second = kp.recipes.Stage(
@@ -77,16 +81,26 @@ def recipe(case, seconds=None):
         callbacks=lambda _: [StopAfter(seconds - (time.process_time() - began))],
     )
     first = kp.recipes.TwoStage().stages[0]
-    return kp.recipes.Recipe([first, second])
+    stages = weighted(first, causal, 10), weighted(second, causal, EPOCH)
+    return kp.recipes.Recipe(stages)
 
 
-def record_of(name, seed, seconds=None):
+def weighted(stage, causal, every):
+    """Return a stage, with causal weights if asked for."""
+    if not causal:
+        return stage
+    points = {"x": {"residual": Causal(every)}}
+    return dataclasses.replace(stage, fit=stage.fit | points)
+
+
+def record_of(name, seed, seconds=None, causal=False):
     """Train a case and return its record.
 
     Args:
         name: Name of the case.
         seed: Integer for weights and points.
         seconds: CPU time of one interval, or `None` for windows.
+        causal: Whether points have causal weights.
     """
     case = case_of(name)
     keras.utils.set_random_seed(seed)
@@ -101,7 +115,7 @@ def record_of(name, seed, seconds=None):
             case.problem,
             case.network(),
             windows=windows,
-            recipe=recipe(case, seconds),
+            recipe=recipe(case, seconds, causal),
             seed=seed,
         )
         record["windows"] = len(model.march_history)
@@ -188,15 +202,17 @@ def main():
     parser.add_argument("names", nargs="*", metavar="name")
     parser.add_argument("--seeds", nargs="*", type=int, default=[0])
     parser.add_argument("--one-interval", action="store_true")
+    parser.add_argument("--causal", action="store_true")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     way = "one interval" if arguments.one_interval else "windows"
+    way += ", causal weights" * arguments.causal
     if arguments.here:
         (name,), (seed,) = arguments.names, arguments.seeds
         seconds = None
         if arguments.one_interval:
             seconds = read()[name]["windows"][str(seed)]["last"]["cpu_seconds"]
-        record = record_of(name, seed, seconds)
+        record = record_of(name, seed, seconds, arguments.causal)
         print(json.dumps(record), flush=True)
         kept(name, way, seed, record)
         return
@@ -204,7 +220,8 @@ def main():
         for seed in arguments.seeds:
             command = [sys.executable, "-m", "examples.long_times", "--here", name]
             command += ["--seeds", str(seed)]
-            subprocess.run(command + ["--one-interval"] * arguments.one_interval)
+            command += ["--one-interval"] * arguments.one_interval
+            subprocess.run(command + ["--causal"] * arguments.causal)
     write_page()
 
 
