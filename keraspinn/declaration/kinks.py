@@ -22,7 +22,8 @@ def kink_features(problem, scales):
         problem: The `Problem`.
         scales: `Scales` of some of its coordinates.
     """
-    domain, symbols, features = problem.domain, {*scales.coordinates}, {}
+    domain, features = problem.domain, {}
+    symbols = {*scales.coordinates} - {*domain.periodic}
     points = probe_points(domain, domain.blocks("interior"))
     for end, order in _jumps(problem):
         within = end.free_symbols and end.free_symbols <= symbols

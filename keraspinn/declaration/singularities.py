@@ -87,6 +87,7 @@ def corner_features(problem, scales):
     """
     plane = problem.domain.space_coordinates
     is_whole = len(plane) == 2 and set(plane) <= set(scales.coordinates)
+    is_whole = is_whole and not problem.domain.periodic
     if not (is_whole and _is_used(problem, 1.0)):
         return []
     size = max(scales.coordinates[symbol][1] for symbol in plane)

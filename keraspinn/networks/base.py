@@ -147,17 +147,19 @@ class Network(Adaptable):
             periods: Optional list of each coordinate's period in these scales, or
                 `None`.
             offsets: List of the origin of each output; zero by default.
-            features: Expressions in the scaled coordinates, for `Features`; ignored
-                beside periods, and by a network that was used before.
+            features: Expressions in the scaled coordinates, for `Features`; ignored by
+                a network that was used before.
         """
         self.scales, self._sizes = scales, list(sizes)
         self._offsets = list(offsets or [0.0] * len(sizes))
         policy = self.dtype_policy
-        if any(periods or ()):
-            self._circles = Periodic(periods, dtype=policy, name="circles")
-        elif features and not self.built:
-            names = [*scales.coordinates]
+        names = [*scales.coordinates]
+        if features and not self.built:
             self._features = Features(features, names, dtype=policy, name="features")
+        if any(periods or ()):
+            known = self._features.expressions if self._features else ()
+            columns = [*periods[: len(names)], *[None] * len(known)]
+            self._circles = Periodic(columns, dtype=policy, name="circles")
 
     def scaled(self, x: Tensor, wanted: object = None) -> Tensor:
         """Apply `forward` after periodic and other features, in scaled numbers.
@@ -166,7 +168,7 @@ class Network(Adaptable):
             x: Points, as a tensor or a series.
             wanted: The columns that are read; one network makes all in any case.
         """
-        for features in filter(None, (self._circles, self._features)):
+        for features in filter(None, (self._features, self._circles)):
             x = propagate(features, x)
         return self.forward(x, propagate)
 

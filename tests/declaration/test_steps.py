@@ -107,6 +107,31 @@ def test_waves_and_periodic_coordinates_have_none():
     assert not features(domain=ring, initial=step)
 
 
+def test_features_stand_beside_a_periodic_coordinate(tmp_path):
+    v = sp.Function("v")(X, Y, T)
+    channel = kp.geometry.Box({X: (0, 1), Y: (0, 2)}, time={T: (0, 1)}, periodic=[X])
+    heat = sp.Eq(v.diff(T), v.diff(X, 2) + v.diff(Y, 2))
+    declared = {
+        "cold": kp.Condition(v, on="initial"),
+        "hot": kp.Condition(sp.Eq(v, 1), on={Y: 0}),
+        "top": kp.Condition(v, on={Y: 2}),
+    }
+    problem = kp.Problem(channel, {"heat": heat}, declared)
+    (feature,) = step_features(problem, problem.scales)
+    assert feature.free_symbols == {Y, T}
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+    names = [layer.name for layer in model.network.layers]
+    assert {"features", "circles"} <= {*names}
+    ends = model.predict(np.array([[0.0, 0.3, 0.2], [1.0, 0.3, 0.2]]), verbose=0)
+    np.testing.assert_allclose(*ends, rtol=1e-5)
+    model.save(tmp_path / "channel.keras")
+    points = channel.grid(3)
+    np.testing.assert_array_equal(
+        kp.load_model(tmp_path / "channel.keras").predict(points, verbose=0),
+        model.predict(points, verbose=0),
+    )
+
+
 def test_units_do_not_matter():
     def scaled(length, time, rise):
         rod = kp.geometry.Box({X: (0, 2 * length)}, time={T: (0, 10 * time)})
