@@ -1,4 +1,4 @@
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import keras
 import numpy as np
@@ -39,6 +39,17 @@ class ProductPart(Part):
     def is_point(self):
         """True if both are points."""
         return all(part.is_point for part in self.parts)
+
+    def pieces(self):
+        """Return the products with pieces of the part that bounds."""
+        bounding = () if self.facing is None else self.parts[self.facing].pieces()
+        return tuple(map(self._of_piece, bounding)) if len(bounding) > 1 else (self,)
+
+    def _of_piece(self, piece):
+        parts, counts = list(self.parts), list(self.counts)
+        parts[self.facing], counts[self.facing] = piece, piece.draws
+        changes = {"parts": tuple(parts), "counts": tuple(counts), "text": str(piece)}
+        return replace(self, **changes)
 
     def sample(self, uniform):
         """Sample a point of each, from separate uniform numbers."""

@@ -178,6 +178,24 @@ def test_curved_face_has_a_feature_of_the_distance():
     assert float(feature.subs({X: 1, Y: -2, T: 0.5}).evalf()) == pytest.approx(1)
 
 
+def test_sides_of_a_polygon_have_a_feature_each():
+    v = sp.Function("v")(X, Y, T)
+    corners = [(0, 0), (2, 0), (1.5, 1), (0, 1)]
+    plate = kp.geometry.Polygon(corners, coordinates=(X, Y))
+    declared = {
+        "hot": kp.Condition(sp.Eq(v, 1), on="initial"),
+        "cold": kp.Condition(v, on="boundary"),
+    }
+    heat = sp.Eq(v.diff(T), v.diff(X, 2) + v.diff(Y, 2))
+    domain = plate * kp.geometry.Box(time={T: (0, 1)})
+    problem = kp.Problem(domain, {"heat": heat}, declared)
+    features = step_features(problem, problem.scales)
+    assert len(features) == 4
+    on_slope = {X: 1.75, Y: 0.5, T: 0.3}
+    values = sorted(float(f.subs(on_slope).evalf()) for f in features)
+    assert values[-1] == pytest.approx(1, abs=1e-3) and values[0] < 0.2
+
+
 FORCE = sp.Piecewise((1, (X > HALF) & (X < 1)), (0, True))
 
 
