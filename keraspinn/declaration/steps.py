@@ -52,7 +52,8 @@ def step_features(problem, scales):
         Carslaw & Jaeger, "Conduction of heat in solids", 1959, sections 2.4 and 2.9.
     """
     domain, time, features = problem.domain, problem.domain.time_coordinate, {}
-    if time not in {*scales.coordinates} - {*domain.periodic}:
+    plain = {*scales.coordinates} - {*domain.periodic}
+    if time not in plain:
         return []
     initial = _initial_values(problem)
     everywhere = probe_points(domain, (*domain.blocks("interior"), domain.boundary))
@@ -62,28 +63,30 @@ def step_features(problem, scales):
         norms = np.linalg.norm(slopes, axis=1)
         column = int(np.abs(slopes[0]).argmax())
         rate, speed = _diffusion(problem, field, initial, column)
-        within = (level + rate).free_symbols <= {*scales.coordinates} - {
-            *domain.periodic
-        } - {time}
+        within = (level + rate).free_symbols <= plain - {time}
         if not (within and np.ptp(norms) < LARGEST_VARIATION * norms[0]):
             continue
         (rates,) = evaluate_at([rate], domain.coordinates, everywhere)
         (speeds,) = evaluate_at([speed], domain.coordinates, points)
-        least = LEAST_RATE * domain.half[column] ** 2 / domain.half[-1]
-        least = max(least, LEAST_RATIO * rates.max())
+        half, duration = domain.half[column], domain.half[-1]
+        least = max(LEAST_RATE * half**2 / duration, LEAST_RATIO * rates.max())
         if rates.min() > least and abs(speeds[0]) < np.inf:
-            size, duration = norms[0] * domain.half[column], domain.half[-1]
             since = (time - points[0, -1]) / duration
             elapsed = LEAST_TIME + sp.Piecewise((since, since > 0), (0, True))
             moved = speeds[0] * slopes[0, column] * duration * elapsed
-            position = (level - moved) / size
-            width = sp.sqrt(4 * rate * duration / domain.half[column] ** 2 * elapsed)
-            feature = 1 - sp.erf(position / width)
-            if order:
-                bell = width / sp.sqrt(sp.pi) * sp.exp(-((position / width) ** 2))
-                feature = bell - position * feature
-            features[sp.Piecewise((feature, since >= 0), (0, True))] = None
+            width = sp.sqrt(4 * rate * duration / half**2 * elapsed)
+            profile = _profile((level - moved) / (norms[0] * half), width, order)
+            features[sp.Piecewise((profile, since >= 0), (0, True))] = None
     return [f for f in features if is_algebraic(f)]
+
+
+def _profile(position, width, order):
+    """Return erfc(s/w) of a position s and a width w, or its integral for an order."""
+    step = 1 - sp.erf(position / width)
+    if not order:
+        return step
+    bell = width / sp.sqrt(sp.pi) * sp.exp(-((position / width) ** 2))
+    return bell - position * step
 
 
 def prescribed_value(expression):
