@@ -4,7 +4,7 @@ import numpy as np
 import sympy as sp
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
-from scipy.special import erfc, erfcx
+from scipy.special import erfc, erfcx, j0, j1, jn_zeros
 
 import keraspinn as kp
 
@@ -304,6 +304,60 @@ def quenched_square():
     )
 
 
+def quenched_disk():
+    """Hot disk with a cold rim."""
+    radius, time = middles((30, (0, 1)), (30, (0, 0.2))).T
+    roots = jn_zeros(0, TERMS // 2)[:, None]
+    decay = np.exp(-(roots**2) * time)
+    values = (2 / (roots * j1(roots)) * j0(roots * radius) * decay).sum(axis=0)
+    points = np.stack([radius * np.cos(1), radius * np.sin(1), time], axis=-1)
+    return kp.Problem(
+        kp.geometry.Disk((0, 0), 1, (x, y)) * kp.geometry.Box(time={t: (0, 0.2)}),
+        {"heat": sp.Eq(third.diff(t), third.diff(x, 2) + third.diff(y, 2))},
+        {
+            "hot": kp.Condition(sp.Eq(third, 1), on="initial"),
+            "cold": kp.Condition(third, on="boundary"),
+        },
+        reference=kp.Reference(points, {third: values}),
+    )
+
+
+def anisotropic_plate():
+    """Plate with one hot side that conducts four times as well along it."""
+    points = middles((50, (0, 1)), (50, (0, 1)))
+    k = np.arange(1, 3 * TERMS, 2)[:, None] * np.pi
+    at, up = points.T
+    shape = np.exp(2 * k * (up - 1)) * (1 - np.exp(-4 * k * up)) / (1 - np.exp(-4 * k))
+    values = (400 / k * np.sin(k * at) * shape).sum(axis=0)
+    return kp.Problem(
+        kp.geometry.Box({x: (0, 1), y: (0, 1)}),
+        {"conduction": 4 * plane.diff(x, 2) + plane.diff(y, 2)},
+        {
+            "hot": kp.Condition(sp.Eq(plane, 100), on={y: 1}),
+            "cold": kp.Condition(plane, on=[{x: 0}, {x: 1}, {y: 0}]),
+        },
+        reference=kp.Reference(points, {plane: values}),
+    )
+
+
+def square_patch():
+    """Membrane with a load on a square patch inside."""
+    points, modes = middles((40, (0, 1)), (40, (0, 1))), np.pi * np.arange(1, 200)
+    sines = [np.sin(modes * points[:, [column]]) for column in (0, 1)]
+    ends = (0.3, 0.6), (0.2, 0.5)
+    loads = [(np.cos(modes * a) - np.cos(modes * b)) / modes for a, b in ends]
+    factors = 40 * np.outer(*loads) / np.add.outer(modes**2, modes**2)
+    values = np.einsum("ni,ij,nj->n", sines[0], factors, sines[1])
+    inside = sp.And(x > 0.3, x < 0.6, y > 0.2, y < 0.5)
+    load = sp.Piecewise((10, inside), (0, True))
+    return kp.Problem(
+        kp.geometry.Box({x: (0, 1), y: (0, 1)}),
+        {"poisson": -plane.diff(x, 2) - plane.diff(y, 2) - load},
+        {"rim": kp.Condition(plane, on="boundary")},
+        reference=kp.Reference(points, {plane: values}),
+    )
+
+
 # Problems by name; nothing was tuned on those of `UNSEEN`.
 STEPS = {
     problem.__name__: problem
@@ -314,11 +368,14 @@ STEPS = {
         slab_in_air,
         heater_strip,
         boundary_pulse,
+        quenched_disk,
         half_hot_rim,
         step_inside,
         sphere_in_air,
         nonlinear_heating,
         quenched_square,
+        anisotropic_plate,
+        square_patch,
     )
 }
-UNSEEN = [*STEPS][-5:]
+UNSEEN = [*STEPS][-7:]
