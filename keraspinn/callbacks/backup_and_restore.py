@@ -89,7 +89,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         self._resume()
 
     def on_epoch_begin(self, epoch, logs=None):
-        """Return prepend the epochs before to `History`."""
+        """Prepend the epochs before to `History`."""
         self._complete_history()
         self._began = self.model.steps_taken
 
