@@ -13,9 +13,7 @@ gradient = sp.Matrix([u, v]).jacobian([x, y])
 strain = (gradient + gradient.T) / 2
 stress = E / (1 - nu**2) * ((1 - nu) * strain + nu * strain.trace() * sp.eye(2))
 density = sum(stress.multiply_elementwise(strain)) / 2
-problem = kp.Problem(
-    bracket,
-    energy=kp.integral(density) + kp.integral(load * v, over={x: 0.1}),
-    conditions={"clamp": kp.Condition([u, v], on={y: 0.1}, hard=True)},
-)
+energy = kp.integral(density) + kp.integral(load * v, over={x: 0.1})
+clamp = kp.Condition([u, v], on={y: 0.1}, hard=True)
+problem = kp.Problem(bracket, energy=energy, conditions={"clamp": clamp})
 solution = kp.solve(problem, tolerance=5e-2, max_time=300)

@@ -13,12 +13,7 @@ t = sp.Symbol("t")
 q = sp.Function("q")(t)
 k, d = kp.Parameter("k", initial=30.0), kp.Parameter("d", initial=1.0)  # N/m, N s/m
 motion = sp.Eq(2.0 * q.diff(t, 2) + d * q.diff(t) + k * q, 0)  # 2 kg
-problem = kp.Problem(
-    kp.geometry.Box(time={t: (0, 5)}),
-    {"motion": motion},
-    {
-        "released": kp.Condition([sp.Eq(q, 0.05), q.diff(t)], on="initial"),
-        "sensor": kp.Data(times[:, None], {q: measured}),
-    },
-)
+released = kp.Condition([sp.Eq(q, 0.05), q.diff(t)], on="initial")
+conditions = {"released": released, "sensor": kp.Data(times[:, None], {q: measured})}
+problem = kp.Problem(kp.geometry.Box(time={t: (0, 5)}), {"motion": motion}, conditions)
 solution = kp.solve(problem, tolerance=2e-2, max_time=300)

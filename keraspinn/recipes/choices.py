@@ -21,6 +21,10 @@ ROUND = {"steps_per_epoch": 100, "epochs": 5}
 # A stiffness was 34 % off, at a deviation of 1 %.
 OF_DATA = 0.01
 
+# Factor of a penalty's weight beyond that by which it misses the target, and largest.
+HEAVIER = 2.0
+HEAVIEST = 100.0
+
 # Steps of Gauss–Newton in a round for an energy.
 ENERGY_ROUND = {"steps_per_epoch": 20, "epochs": 1}
 
@@ -138,9 +142,41 @@ def chosen_recipe(problem: Problem) -> Recipe:
     return Recipe([adam_stage(ADAM_STEPS, annealing=annealing), second])
 
 
-def lighten_data(model):
-    """Reduce the weights of `Data`; return an empty list of callbacks."""
-    for name in model.problem.measured:
-        weight = OF_DATA * model.problem.conditions[name].weight
+def set_weights(model, weights: dict[str, float]):
+    """Set loss weights; return an empty list of callbacks.
+
+    Args:
+        model: The `PINNModel`.
+        weights: Dict from names of conditions to numbers.
+    """
+    for name, weight in weights.items():
         model.loss_weights[name].assign(weight)
     return []
+
+
+def better_weights(model, verdict, target: float) -> dict[str, float]:
+    """Return weights for heavy `Data`, and for conditions that an energy outweighs.
+
+    Data are heavy above half of their declared weight. The residual of a penalty is
+    inverse to its weight.
+
+    Args:
+        model: The `PINNModel`.
+        verdict: Its `Verdict`.
+        target: Estimated error to reach.
+    """
+    problem = model.problem
+    weights = {name: float(weight) for name, weight in model.loss_weights.items()}
+    if problem.energy is None:
+        declared = {name: problem.conditions[name].weight for name in problem.measured}
+        heavy = {n: w for n, w in declared.items() if weights[n] > w / 2}
+        return {name: OF_DATA * weight for name, weight in heavy.items()}
+    factors = {
+        name: HEAVIER * max(verdict.misfits[s] for s in problem.terms[name].names)
+        for name in weights.keys() - {*problem.measured}
+    }
+    return {
+        name: weights[name] * min(factor / target, HEAVIEST)
+        for name, factor in factors.items()
+        if factor > HEAVIER * target
+    }

@@ -157,10 +157,11 @@ class TrainingRun:
                     return self._unsolved(LATE)
             if has_risen and self.best[3] is self.model:
                 self.model.set_weights(self.best[2])
+            state = self.model, self.judged, self.target
             if is_stalled:
                 stage, decision = self._escalated(stage)
-            elif is_judged and self._has_heavy_data():
-                stage, decision = self._lightened(stage)
+            elif is_judged and (weights := choices.better_weights(*state)):
+                stage, decision = self._reweighted(stage, weights)
             else:
                 stage, decision = self._continued(stage), ""
 
@@ -332,19 +333,14 @@ class TrainingRun:
         fit, most = {**stage.fit, "batch_size": points}, max(points.values(), default=0)
         return dataclasses.replace(stage, fit=fit), f"stalled, {most:,} points"
 
-    def _lightened(self, stage):
-        """Return the next stage, with less weight for `Data`, and the decision."""
+    def _reweighted(self, stage, weights):
+        """Return the next stage, with other loss weights, and the decision."""
         before = stage.callbacks or (lambda model: [])
-        again = {"callbacks": lambda m: [*before(m), *choices.lighten_data(m)]}
+        again = {"callbacks": lambda m: [*before(m), *choices.set_weights(m, weights)]}
         again |= {"optimizer": self._new_optimizer()}
         stage = dataclasses.replace(self._continued(stage), **again)
-        return stage, f"data weigh {choices.OF_DATA:g}"
-
-    def _has_heavy_data(self):
-        """Return whether some `Data` have more than half of their declared weight."""
-        weights, conditions = self.model.loss_weights, self.problem.conditions
-        measured = self.problem.measured
-        return any(float(weights[n]) > conditions[n].weight / 2 for n in measured)
+        shown = (f"{name} weighs {weight:.2g}" for name, weight in weights.items())
+        return stage, ", ".join(shown)
 
     def _new_optimizer(self):
         """Return a function that returns an optimizer like the model's."""

@@ -26,7 +26,7 @@ def solve():
 
 
 def test_programs_are_short(solve):
-    assert all(solve.lines_of(name) <= 19 for name in solve.CASES)
+    assert all(solve.lines_of(name) < 15 for name in solve.CASES)
 
 
 def test_reference_of_the_fin_is_right(solve, monkeypatch):

@@ -368,7 +368,8 @@ def test_data_weigh_less_where_the_first_round_does_not_suffice(judge, monkeypat
     judge(0.5, 1e-9, measured=("sensor",))
     monkeypatch.setattr(kp.PINNModel, "parameter_deviation", lambda model: {"k": 0.0})
     solution = tiny_solve(measured())
-    assert [row["decision"] for row in solution.history[1:]] == ["data weigh 0.01: SGD"]
+    decisions = [row["decision"] for row in solution.history[1:]]
+    assert decisions == ["sensor weighs 0.01: SGD"]
     weights = solution.model.loss_weights
     assert float(weights["sensor"]) == pytest.approx(0.01)
     again = solution.recipe.train(solution.untrained(), verbose=0).model
@@ -405,6 +406,24 @@ def test_a_stalled_training_escalates():
     run = run_of(energy(), kp.optimizers.GaussNewton)
     more, _ = run._escalated(stage)
     assert more.fit["batch_size"] == {"residual": 32_768}
+
+
+def test_penalties_that_an_energy_outweighs_weigh_more_in_the_next_round(judge):
+    v = sp.Function("v")(x)
+    density, base = v.diff(x) ** 2 / 2 - v, {"base": kp.Condition(v, on={x: 0})}
+    domain = kp.geometry.Box({x: (0, 1)})
+    problem = kp.Problem(domain, energy=kp.integral(density), conditions=base)
+    run = run_of(problem, kp.optimizers.GaussNewton)
+    for misfit, weights in ((0.1, {"base": 100.0}), (5e-4, {"base": 4.0}), (1e-4, {})):
+        judge(misfit)
+        run._judge()
+        judged = dataclasses.replace(run.judged, misfits={"base": misfit})
+        assert choices.better_weights(run.model, judged, 2.5e-4) == pytest.approx(
+            weights
+        )
+    stage, decision = run._reweighted(Stage(None, dict(TINY)), {"base": 30.0})
+    stage.callbacks(run.model)
+    assert float(run.model.loss_weights["base"]) == 30 and decision == "base weighs 30"
 
 
 def test_gauss_newton_takes_two_points_for_each_weight_of_a_small_network(monkeypatch):

@@ -175,6 +175,26 @@ def test_the_verdict_follows_the_error():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("weight", "is_trusted"), [(1.0, False), (1000.0, True)])
+def test_a_soft_condition_that_an_energy_outweighs_is_an_error(weight, is_trusted):
+    base = {"base": kp.Condition(U, on={X: 0}, weight=weight)}
+    model, _ = trained(bar(base), kp.optimizers.GaussNewton(), 30)
+    verdict = kp.diagnostics.verdict(model)
+    assert verdict.trusted == is_trusted
+    assert ("outweighs in 'base'" in str(verdict)) != is_trusted
+    if is_trusted:
+        assert verdict.errors["u"] == pytest.approx(error(model), rel=0.3)
+
+
+@pytest.mark.slow
+def test_an_equation_that_contradicts_an_energy_is_not_trusted():
+    problem = bar(equations={"pin": U.diff(X, 2) + 2})
+    model, _ = trained(problem, kp.optimizers.GaussNewton(), 20)
+    verdict = kp.diagnostics.verdict(model)
+    assert not verdict.trusted and verdict.misfits["pin"] > 0.1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("zero", [0.0, 300.0])
 def test_the_verdict_is_the_same_in_celsius_and_kelvin(zero):
     """u'' = -1, u'(0) = 0, u + u' = zero at x = 1: u = zero + 3/2 - x²/2."""

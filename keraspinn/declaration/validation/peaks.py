@@ -31,7 +31,8 @@ HALVINGS = 44
 # round-off would cancel 1 - cos(r).
 NEAR = 8
 NEARER = 12
-# Part of this growth that goes on to the centre: that of a narrow peak ends before.
+# Part of this growth that goes on to the centre, and its inverse: that of a narrow peak
+# ends before, or begins behind.
 GROWING = 0.5
 # Points in each box.
 BOX_POINTS = 256
@@ -173,7 +174,10 @@ def _growth(logarithm, box, centre):
     near, nearer = (np.median(logarithm(box(centre, 0.5**n))) for n in (NEAR, NEARER))
     order = (nearer - near) / (NEARER - NEAR) / np.log(2)
     rest = (logarithm(centre[None])[0] - nearer) / (HALVINGS - NEARER) / np.log(2)
-    return order if rest > GROWING * order else 0.0
+    goes_on = rest > GROWING * order
+    # Beyond `LARGEST_POLE` the centre is the pole itself.
+    is_late = order / GROWING <= rest < LARGEST_POLE
+    return order if goes_on and not is_late else 0.0
 
 
 def _faults(
@@ -239,7 +243,9 @@ def _faults(
             yield True, at, fault
         half = size(centre[None])[0] - np.log(2)
         is_met = np.mean(rest > half) >= 1 / SAMPLE_POINTS
-        if BOUNDED < order < LARGEST_POLE or is_met:
+        # The integral of a source over a pole of such an order is unbounded.
+        most = len(term.free_symbols) if is_source else LARGEST_POLE
+        if BOUNDED < order < most or is_met:
             continue
         # Find the largest box of which the peak fills a part.
         level, filled = 0, is_met

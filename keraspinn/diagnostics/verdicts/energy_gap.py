@@ -10,9 +10,10 @@ from keraspinn import backend
 from keraspinn.common.checks import check_count
 from keraspinn.declaration.singularities import has_reentrant_corner, singular_corners
 from keraspinn.declaration.terms import RESIDUAL
-from keraspinn.diagnostics.verdicts.extents import extent, rms
+from keraspinn.diagnostics.verdicts.extents import extent, largest_terms, rms
 from keraspinn.diagnostics.verdicts.quantities import quantity_errors
 from keraspinn.diagnostics.verdicts.verdict import Verdict
+from keraspinn.expressions import fields_of
 from keraspinn.training.flat import joined, row_jacobians
 from keraspinn.training.model import PINNModel, check_one_model
 from keraspinn.training.tangent import FIELDS, Tangent
@@ -141,17 +142,22 @@ def energy_verdict(model, tolerance, points, quantities):
     is_singular = singular_corners(problem) or has_reentrant_corner(problem.domain)
     points *= AT_CORNERS if is_singular else 1
     with backend.double_precision():
-        gap, *moved = _measured(model, points)
+        gap, values, *moved = _measured(model, points)
         changes = quantity_errors(quantities, *moved)
+        misfits, errors = _misfits(*moved, values), dict(gap.errors)
+    for label, (misfit, fields) in misfits.items():
+        if label not in problem.measured:
+            errors |= {name: max(errors[name], misfit) for name in fields}
     return Verdict(
-        gap.errors,
-        {"energy": gap.relative},
+        errors,
+        {"energy": gap.relative} | {n: misfit for n, (misfit, _) in misfits.items()},
         {"energy": gap.left},
         tolerance,
         ("energy",),
         model.trainer.is_second_order,
         underdetermined=problem.underdetermined,
         unreliable=problem.unreliable,
+        measured=problem.measured,
         quantities=changes,
         of_energy=True,
         is_unique=model._objective.terms[RESIDUAL].is_convex,
@@ -159,8 +165,27 @@ def energy_verdict(model, tolerance, points, quantities):
     )
 
 
+def _misfits(tangent, _, batches, values):
+    """Return how far penalties leave soft conditions unsatisfied, and their fields.
+
+    Returns:
+        Dict from labels to the root mean square of the residual, relative to the
+        largest term, and the names of the expression's fields.
+    """
+    problem, misfits = tangent.model.problem, {}
+    largest = largest_terms(tangent.model, batches, problem.scales, ())
+    for (name, k), size in largest.items():
+        term = problem.terms[name]
+        fields = fields_of([term.expressions[k]])
+        label, misfit = term.names[k], rms(values[name][k])
+        misfit = misfit / size if size else float(misfit > 0)
+        before, names = misfits.get(label, (0.0, []))
+        misfits[label] = max(misfit, before), [*names, *fields]
+    return misfits
+
+
 def _measured(model, points):
-    """Return the `EnergyGap`, the `Tangent`, Newton's step and points to judge it."""
+    """Return the `EnergyGap`, residuals, `Tangent`, Newton's step and other points."""
     problem = model.problem
     points = max(points, sum(math.prod(v.shape) for v in model.trainable_variables))
     tangent = Tangent(model, points, ON_A_FACE)
@@ -184,7 +209,7 @@ def _measured(model, points):
     left = abs(gained - promised) / (abs(float(energy)) or 1.0)
     gap = max(float(gained), float(promised), 0.0)
     result = EnergyGap(size * float(energy), size * gap, float(left), errors)
-    return result, tangent, step, second
+    return result, values, tangent, step, second
 
 
 def _system(tangent, batches, weights):

@@ -43,7 +43,7 @@ def has_zero(problem, name):
 
 
 def largest_terms(model, batches, declared, zeros):
-    """Return the root mean square of each expression's largest term.
+    """Return the root mean square of each expression's largest term, energies without.
 
     Args:
         model: The `PINNModel`, in double precision.
@@ -55,7 +55,8 @@ def largest_terms(model, batches, declared, zeros):
         Dict from pairs of a term's name and an expression's number.
     """
     problem, largest = model.problem, {}
-    for name, term in problem.terms.items():
+    terms = {n: term for n, term in problem.terms.items() if not term.is_energy}
+    for name, term in terms.items():
         batch = batches[name]
         for k, size in enumerate(problem.scales.sizes(term)):
             scaled, zero = problem.scales.apply(term.pointwise[k], size), 0.0

@@ -22,6 +22,10 @@ MORE = (
 )
 NEARLY = "Train on while the loss falls, then with more points or a larger network."
 ENERGY = "The energy is not at its least: train on, with more steps and more points."
+PENALTY = (
+    "Beside an energy, a soft condition or equation is a penalty, which the energy "
+    "outweighs in {}. Declare hard=True, or raise weight= until the error is small."
+)
 CORNER = (
     "Not in the estimate: beside a re-entrant corner, or the end of a condition within "
     "a side, an energy is up to {} too stiff. Compare with a wider network."
@@ -119,7 +123,11 @@ def _advice(verdict):
         return
     is_near = verdict.error <= verdict.tolerance
     if verdict.of_energy:
-        if not (is_near and resolved):
+        missed = {n: e for n, e in verdict.misfits.items() if e > verdict.tolerance}
+        penalised = missed.keys() - {*verdict.equations, *verdict.measured}
+        if penalised:
+            yield PENALTY.format(" and ".join(f"'{n}'" for n in sorted(penalised)))
+        elif not (is_near and resolved):
             yield ENERGY
         return
     if not is_near and verdict.error <= min(NEAR, NEARBY * verdict.tolerance):

@@ -3,6 +3,7 @@
 import re
 import warnings
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -25,6 +26,14 @@ NARROW = {
     "beside a constant": 1 + BOLUS,
     "beside a wide one": BOLUS + sp.exp(-((T - 7) ** 2)),
     "of another base": 2 ** (-(((T - 4) / W) ** 2)),
+}
+PULSE = np.unique(np.r_[np.linspace(0, 12, 201), 4 + 1e-5 * np.linspace(-5, 5, 41)])
+NARROW |= {
+    "table of a Gaussian": kp.Tabulated(
+        PULSE, np.exp(-(((PULSE - 4) / 1e-5) ** 2)) / 1e-5, degree=1
+    )(T),
+    "very narrow Lorentzian": 1e9 / (1 + ((T - 4) * 10**9) ** 2),
+    "squared Lorentzian": 1e9 / (1 + ((T - 4) * 10**9) ** 2) ** 2,
 }
 V = 1e-3
 FLAT = {
