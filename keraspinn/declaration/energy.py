@@ -159,7 +159,10 @@ def lines_of(problem):
     for equation in sp.euler_equations(inside, problem.fields, domain.coordinates):
         if isinstance(equation, sp.Eq):
             yield f"  follows: {shorten(equation.lhs)} = 0"
-    if highest_order(inside, domain.coordinates) != 1 or not domain.boundary:
+    if not domain.boundary:
+        return
+    if highest_order(inside, domain.coordinates) != 1:
+        yield "  natural conditions follow, too: not shown for second derivatives"
         return
     pairs = list(zip(domain.space_coordinates, domain.normal, strict=True))
     for field in problem.fields:
@@ -167,5 +170,9 @@ def lines_of(problem):
         if flux != 0:
             yield f"  follows: {shorten(flux)} = 0 on the rest of the boundary"
         for region, density in elsewhere.items():
-            if (push := density.diff(field)) != 0:
+            push = density.diff(field)
+            if push != 0 and {*resolve_parts(region, domain)} <= {*domain.boundary}:
                 yield f"  follows: {shorten(flux + push)} = 0{region.suffix}"
+            elif push != 0:
+                pair = f"{shorten(flux)} jumps by {shorten(push)}"
+                yield f"  follows: {pair}{region.suffix}"

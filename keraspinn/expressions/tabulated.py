@@ -65,7 +65,7 @@ class Tabulated(sp.Atom):
         name: str = "table",
         resolution: int | None = None,
     ) -> Self:
-        if degree not in (1, 3):
+        if str(degree) not in ("1", "3"):  # arguments in another order
             raise ValueError(f"`degree` must be 1 or 3. Received: {degree!r}")
         axes, values = on_a_grid(points, values, resolution)
         _check_grid(axes, values, degree)

@@ -7,8 +7,9 @@ from typing import Any
 
 from keraspinn.diagnostics import Verdict
 from keraspinn.diagnostics.verdicts.report import others
+from keraspinn.networks import TimeWindows
 from keraspinn.recipes.stages import Recipe
-from keraspinn.training import PINNModel
+from keraspinn.training import Ensemble, PINNModel
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +48,27 @@ class Solution:
     recipe: Recipe
     untrained: Callable[[], PINNModel]
     parameters: dict[str, tuple[float, float]]
+
+    def ensemble(self, size: int = 5) -> Ensemble:
+        """Return an `Ensemble` that the same recipe has trained, from other seeds.
+
+        Args:
+            size: Number of members.
+
+        Raises:
+            ValueError: If the recipe widens the network, or time windows were trained.
+        """
+        is_widened = any(stage.units for stage in self.recipe.stages)
+        if is_widened or isinstance(self.model.network, TimeWindows):
+            decisions = [row["decision"] for row in self.history]
+            raise ValueError(
+                "An ensemble repeats neither wider networks nor time windows. Pass "
+                "network= of the last width to solve, or march with several seeds. "
+                f"Received: {decisions}"
+            )
+        model = self.untrained()
+        ensemble = Ensemble(model.problem, model.network, size, model.seed)
+        return self.recipe.train(ensemble, verbose=0).model
 
     @property
     def solved(self) -> bool:

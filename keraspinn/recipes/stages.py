@@ -77,9 +77,10 @@ class Stage:
             **kwargs: As in `train`.
         """
         arguments = {**self.fit, **kwargs}
-        callbacks = self.callbacks(model) if self.callbacks else []
-        callbacks = [*callbacks, *arguments.pop("callbacks", ())]
-        return model.fit(callbacks=callbacks, **arguments)
+        callbacks = list(self.callbacks(model)) if self.callbacks else []
+        for given in (self.fit, kwargs):
+            callbacks += given.get("callbacks", ())
+        return model.fit(**arguments | {"callbacks": callbacks})
 
 
 def _with_units(model, units):

@@ -170,7 +170,7 @@ class TrainingRun:
         judged = self.judged
         if judged.undetermined:
             return judged.undetermined
-        if judged.trusted or is_stalled:
+        if judged.trusted or is_stalled or is_late:
             if noise := reasons.describe_noise(judged, self._parameters()):
                 return noise
         is_beside_corner = judged.unseen and not self.problem.measured
@@ -250,6 +250,8 @@ class TrainingRun:
             raise TimeoutError
 
     def _stop_late(self, batch, logs):
+        if self.judged is not None:  # a number of the progress bar
+            logs["estimated_relative_l2"] = self.judged.error
         self.model.stop_training |= self._is_late()
 
     def _is_late(self):

@@ -23,7 +23,7 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
             return
         self.model.announced = self.model.train_function
         samplers = self.model.trainer.sources.samplers.values()
-        periods = sorted({s.every for s in samplers if isinstance(s, Renewed)})
+        periods = sorted({s.every for s in samplers if isinstance(s, Renewed)} - {1})
         self._compiling_since = time.monotonic()
         print("Compiling …", flush=True)
         if periods:

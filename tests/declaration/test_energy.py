@@ -284,6 +284,18 @@ def test_equations_and_natural_conditions_are_printed():
     assert "n_x*u_x - 3 = 0, over={x: 2.0}" in pulled.replace("\n    ", " ")
 
 
+def test_load_on_an_inner_line_is_printed_as_a_jump():
+    u, _ = plane()
+    stored = kp.integral((u.diff(X) ** 2 + u.diff(Y) ** 2) / 2)
+    held = {"left": kp.Condition(u, on={X: 0}, hard=True)}
+    load = kp.integral(3 * u, over={X: sp.Rational(1, 2)})
+    text = str(kp.Problem(SQUARE, energy=stored - load, conditions=held))
+    assert "n_x*u_x + n_y*u_y jumps by -3, over={x: 0.5}" in text
+    plate = kp.integral(u.diff(X, 2) ** 2 / 2 - u)
+    text = str(kp.Problem(SQUARE, energy=plate, conditions=held))
+    assert "not shown for second derivatives" in text
+
+
 def test_equations_beside_an_energy_are_soft_conditions():
     u, v = plane()
     problem = kp.Problem(

@@ -5,6 +5,7 @@ import dataclasses
 import importlib
 import io
 import math
+import re
 import time
 
 import keras
@@ -129,6 +130,47 @@ def test_the_recipe_repeats_the_training_by_compile_and_fit(judge):
     points = np.linspace(0, 2, 5)[:, None]
     again = model.predict(points, verbose=0)
     assert (again == solution.model.predict(points, verbose=0)).all()
+
+
+def test_the_recipe_trains_an_ensemble(judge):
+    judge(1e-4)
+    solution = tiny_solve(seed=3)
+    ensemble = solution.ensemble(size=2)
+    points = np.linspace(0, 2, 5)[:, None]
+    assert isinstance(ensemble, kp.Ensemble) and ensemble.seed == 3
+    first, second = ensemble.predict_members(points)
+    assert ensemble.steps_taken == 2 and abs(second - first).max() > 1e-3
+    wider = dataclasses.replace(solution.recipe.stages[-1], units=6)
+    solution = dataclasses.replace(solution, recipe=Recipe([wider]))
+    with pytest.raises(ValueError, match="neither wider networks nor time windows"):
+        solution.ensemble()
+
+
+def test_the_progress_bar_shows_the_estimated_error_of_the_round_before(judge, capsys):
+    judge(0.2, 1e-4)
+    tiny_solve(verbose=2)
+    first, *_, last = re.findall(r"2/2.*loss.*", capsys.readouterr().out)
+    assert "estimated_relative_l2: 0.2" in last and "estimated" not in first
+
+
+def test_callbacks_of_a_stage_are_kept(judge):
+    judge(1e-4)
+    seen = []
+    watch = keras.callbacks.LambdaCallback(on_epoch_end=lambda *_: seen.append(1))
+    fit = TINY | {"callbacks": [watch]}
+    tiny_solve(recipe=Recipe([dataclasses.replace(SGD, fit=fit)]))
+    assert seen
+
+
+def test_the_reason_names_contradictory_data_at_the_deadline(judge):
+    problem = decay(sensor=kp.Data(np.ones((3, 1)), {u: np.ones(3)}))
+    judge(0.5, measured=("sensor",))
+    run = run_of(problem)
+    run._judge()
+    misfits = {"sensor": 0.3}
+    run.judged = dataclasses.replace(run.judged, misfits=misfits)
+    reason = run._reason(is_late=True, is_stalled=False)
+    assert "missed by 30 % of their size" in reason
 
 
 def test_arguments_of_solve_override_choices(judge):

@@ -29,19 +29,23 @@ def wrong_scales(problem, sizes, zeros):
             )
 
 
-def moved_parameters(problem, values, changes):
+def moved_parameters(problem, values, changes, is_estimated):
     """Return sentences on parameters that training or the correction moves far.
 
     Args:
         problem: The `Problem`.
         values: Values of its parameters before, `(K,)`.
         changes: Their changes, subtracted, `(K,)`.
+        is_estimated: Whether the correction holds, so that they are near.
     """
     parts = problem.parameters, values, changes
+    near = "{:.1g}" if is_estimated else "..."
     return [
         f"{parameter.name} moves from {value:.3g} to {value - change:.3g}: check its "
         "unit, and begin nearer, "
-        f"keraspinn.Parameter('{parameter.name}', initial={value - change:.1g})."
+        f"keraspinn.Parameter('{parameter.name}', initial={near}).".format(
+            value - change
+        )
         for parameter, value, change in zip(*parts, strict=True)
         if abs(change) > MOVED * abs(value) > 0
     ]

@@ -378,7 +378,7 @@ class _Measurement:
         return (
             *filter(None, [problem.poles]),
             *causes.wrong_scales(problem, sizes, self.zeros),
-            *causes.moved_parameters(problem, values, moves),
+            *causes.moved_parameters(problem, values, moves, is_estimated),
         )
 
 

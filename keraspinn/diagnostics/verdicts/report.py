@@ -45,7 +45,8 @@ CONTRADICTORY = (
     "These conditions contradict the equations or each other: {}, which no field can "
     "satisfy together. Look for a wrong value, sign or face.",
     "These data contradict equations and conditions: {}, which no field can satisfy "
-    "together. Look for a wrong unit, calibration or coefficient, or leave them out.",
+    "together. Look for a wrong unit, calibration or coefficient, or a parameter that "
+    "begins too far from its value; or leave them out.",
 )
 
 

@@ -637,6 +637,7 @@ def test_causes_are_named_where_the_correction_fails():
     assert "unbounded at x = 0" in text and "Multiply the equation by x**2." in text
     text = causes_of(kp.Parameter("k", initial=1.0) * U.diff(X, 2) + source, **ends)
     assert "Error unknown" in text and "k moves from 1 to 50: check its unit" in text
+    assert "initial=...)" in text  # no value of a training that failed
 
 
 def test_conditions_are_suspected_of_a_residual_as_large_as_its_terms():
