@@ -202,7 +202,7 @@ class CoarseEnergy:
                     modes = reached
                     break
                 # A power may have no curvature at zero, or an infinite one.
-                nudge = NUDGE * self._free.sum(axis=1)
+                nudge = NUDGE * self._free @ self._free.sum(axis=0)
                 factors = factors + nudge.reshape(factors.shape)
                 continue
             slopes, curvatures, changes = modes
@@ -239,7 +239,8 @@ class CoarseEnergy:
             if value < best[0]:
                 best = value, length
             elif value > best[0] + ROUNDING * abs(last):
-                break
+                if best[1] or lengths is not HALVINGS:  # else half of it may be less
+                    break
         return best
 
     def _modes(self, factors):
