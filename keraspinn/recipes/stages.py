@@ -10,6 +10,7 @@ from keraspinn.backend.scopes import assign
 from keraspinn.callbacks import LearningRateAnnealing
 from keraspinn.networks import widened
 from keraspinn.optimizers import GaussNewton, SSBroyden
+from keraspinn.sampling import Uniform
 from keraspinn.training import PINNModel
 
 # Epochs of the second stage: the loss logged last is that of its last fifth.
@@ -190,7 +191,7 @@ class OneStage(Recipe):
     """Gauss–Newton in float64 from the first step, for the windows of `march`.
 
     A network of one or two thousand parameters at most is trained in a few hundred
-    steps where the solution is smooth in a window.
+    steps where the solution is smooth in a window. Its points are uniform.
 
     Args:
         steps: Number of steps.
@@ -203,7 +204,8 @@ class OneStage(Recipe):
     """
 
     def __init__(self, steps: int = 200, points: int = 1_500) -> None:
-        super().__init__([_second_stage(GaussNewton, steps, {"residual": points})])
+        stage = _second_stage(GaussNewton, steps, {"residual": points})
+        super().__init__([dataclasses.replace(stage, fit=stage.fit | {"x": Uniform()})])
 
 
 def _second_stage(optimizer, steps, points):

@@ -36,6 +36,9 @@ class Renewed(Sampler):
         state = ops.cond(self.renewed(iteration), chosen, lambda: dict(state))
         return place.drawn(**state), state
 
+    def fresh(self, place, state, uniform, error):
+        return self.choose(place, uniform, error)
+
     def choose(self, place, uniform, error):
         """Return a `Batch` of new points to keep."""
         return place.draw(uniform)

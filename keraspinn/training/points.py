@@ -5,6 +5,10 @@ from keraspinn.optimizers import Optimizer
 from keraspinn.sampling import Renewed, ResidualBased
 from keraspinn.sampling.sources import PointSources
 
+# Candidates for each point of an optimizer that takes other points in each step.
+# Burgers, 20 × 4 units, Gauss–Newton, 300 s of one core: error 3.4e-7 with 5, 1.6e-5
+# with uniform points. With 20 it is the same, and a step takes longer.
+POOL = 5
 # Points for second-order optimizers, which fit them before they are renewed: many
 # inside, where the residual has derivatives.
 INSIDE = 3000
@@ -28,11 +32,15 @@ def point_sources(problem, optimizer, dtype, batch_size, given, default):
     """
     if isinstance(optimizer, Optimizer):
         period = optimizer.resample_every
-        if problem.terms[RESIDUAL].is_energy:
+        is_energy = problem.terms[RESIDUAL].is_energy
+        if is_energy:
             if period and default is None:
                 given = {RESIDUAL: Renewed(period)} | (given or {})
             batch_size = batch_size or {RESIDUAL: OF_AN_ENERGY}
-        default = default or (period and ResidualBased(period))
+        if default is None and period:
+            default = ResidualBased(period)
+        elif default is None and not is_energy:
+            default = ResidualBased(1, pool=POOL)
         if batch_size is None and default:
             batch_size = {
                 name: INSIDE if term.is_equation else ON_A_FACE

@@ -9,6 +9,7 @@ from keras import ops
 import keraspinn as kp
 from keraspinn.sampling.residual_based import at_most_once, systematic
 from keraspinn.sampling.sources import PointSources
+from keraspinn.training.points import point_sources
 
 X = sp.Symbol("x")
 U = sp.Function("u")(X)
@@ -49,6 +50,24 @@ def test_adaptive_points_gather_at_large_residuals():
     assert np.mean(points > 0.9) == pytest.approx(expected, abs=0.02)
     (uniform,) = drawn(kp.sampling.ResidualBased(every=5, k=0), [0], 1000)
     assert np.mean(uniform > 0.9) == pytest.approx(0.1, abs=0.03)
+
+
+def test_gauss_newton_draws_points_where_the_residual_is_large():
+    optimizers, u = kp.optimizers, sp.Function("u")(X)
+    bar = kp.Problem(PROBLEM.domain, energy=kp.integral(u.diff(X) ** 2 / 2 - u))
+    cases = [
+        (PROBLEM, optimizers.GaussNewton(), kp.sampling.ResidualBased, 1, 3000),
+        (PROBLEM, optimizers.SSBroyden(300), kp.sampling.ResidualBased, 300, 3000),
+        (bar, optimizers.GaussNewton(), kp.sampling.Uniform, None, 16_384),
+    ]
+    for problem, optimizer, kind, period, count in cases:
+        arguments = problem, optimizer, "float64", None, None, None
+        sources = point_sources(*arguments)
+        sampler = sources.samplers["residual"]
+        assert type(sampler) is kind and getattr(sampler, "every", None) == period
+        assert sources.places["residual"].requested == count
+    (stage,) = kp.recipes.OneStage().stages  # smooth in a window of `march`
+    assert type(stage.fit["x"]) is kp.sampling.Uniform
 
 
 @given(
