@@ -3,9 +3,13 @@
 import dataclasses
 
 import keras
+import numpy as np
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration import Problem
+from keraspinn.declaration.probe_points import evaluate_at, probe_points
+from keraspinn.expressions import Interpolation, Parameter
 from keraspinn.layers import FourierFeatures
 from keraspinn.networks import MLP, SIREN
 from keraspinn.optimizers import GaussNewton, SSBroyden
@@ -103,7 +107,10 @@ def chosen_windows(problem: Problem, callbacks: list):
 
 
 def wave_number(problem: Problem) -> float:
-    """Return the largest wave number of the sines and cosines in a declaration.
+    """Return the largest wave number of the known functions in a declaration.
+
+    It is that of sines and cosines, where their phase varies most, and of tables, by
+    how often they cross the middle of their values.
 
     Args:
         problem: The `Problem`.
@@ -111,15 +118,27 @@ def wave_number(problem: Problem) -> float:
     Returns:
         A number, in radians per half of the domain's length along a coordinate.
     """
-    halves = dict(zip(problem.coordinates, problem.domain.half, strict=True))
+    domain = problem.domain
+    halves = dict(zip(problem.coordinates, domain.half, strict=True))
     expressions = [e for term in problem.all_terms.values() for e in term.expressions]
     waves = {node.args[0] for e in expressions for node in e.atoms(sp.sin, sp.cos)}
-    numbers = [
-        abs(float(rate)) * halves[c]
+    rates = [
+        phase.diff(c) * halves[c]
         for phase in waves
         for c in phase.free_symbols & halves.keys()
-        if (rate := phase.diff(c)).is_number
+        if phase.free_symbols <= halves.keys()
+        and not phase.has(AppliedUndef, Parameter)
     ]
+    points = probe_points(domain, domain.blocks("interior"))
+    numbers = [
+        float(np.nan_to_num(abs(rate)).max())
+        for rate in evaluate_at(rates, problem.coordinates, points)
+    ]
+    tables = {i.table for e in expressions for i in e.atoms(Interpolation)}
+    for values in (table.values for table in tables):
+        is_above = values > (values.max() + values.min()) / 2
+        crossings = [np.diff(is_above, axis=k).sum(axis=k) for k in range(values.ndim)]
+        numbers += [np.pi / 2 * count.max() for count in crossings]
     return max(numbers, default=0.0)
 
 

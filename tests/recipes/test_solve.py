@@ -626,6 +626,25 @@ def test_arguments_out_of_range_are_refused(argument):
         kp.solve(decay(), **argument)
 
 
+def test_wave_numbers_of_energies_chirps_and_tables():
+    v, points = sp.Function("v")(x), np.linspace(0, 1, 801)
+    waves = kp.Tabulated(points, 2 + np.cos(80 * np.pi * points))(x)
+    noisy = np.random.default_rng(0).normal(points, 0.01)
+    for k, expected in (
+        (2 + sp.cos(80 * sp.pi * x**2), 80 * np.pi),
+        (2 + sp.cos(80 * sp.pi * x), 40 * np.pi),
+        (waves, 40 * np.pi),
+        (1 + kp.Tabulated(points, noisy)(x), 0.0),  # no waves
+        (2 + sp.sin(v), 0.0),
+    ):
+        problem = kp.Problem(
+            kp.geometry.Box({x: (0, 1)}),
+            energy=kp.integral(k * v.diff(x) ** 2 / 2 - v),
+            conditions={"ends": kp.Condition(v, on="boundary", hard=True)},
+        )
+        assert wave_number(problem) == pytest.approx(expected, rel=0.1, abs=20)
+
+
 def test_oscillating_source_terms_choose_sines_and_gauss_newton():
     y, wave = sp.Symbol("y"), sp.sin(40 * x) + sp.cos(3 * x)
 
