@@ -28,7 +28,7 @@ SHORTER = {
     "steps_per_epoch=60": "steps_per_epoch=2",
     "steps_per_epoch=2_000": "steps_per_epoch=5",
     "adam_steps=2_000, steps=1_000, points=1_000": "adam_steps=4, steps=2, points=20",
-    "adam_steps=1_000, steps=200": "adam_steps=4, steps=5, points=20",
+    "adam_steps=1_000, steps=500": "adam_steps=4, steps=5, points=20",
     "over=t)\n": "over=t, frames=2)\n",
     "epochs=3": "epochs=1",
     "fit(epochs=40": "fit(steps_per_epoch=4, epochs=1",
@@ -203,6 +203,19 @@ def test_messages_are_those_of_the_package():
 def test_guide_is_short():
     pages = [page.read_text("utf-8") for page in DOCS.glob("guide/*.md")]
     assert sum(len(page.split()) for page in pages) < 10_000
+
+
+def test_printed_lines_of_the_guide():
+    """Compare the lines of a page without training, and name those of the others."""
+    from examples import guide
+
+    ((_, printed, _),) = guide.run("declare")
+    assert printed[1] == (guide.PRINTED / "declare_1.txt").read_text("utf-8")
+    for path in guide.PRINTED.glob("*.txt"):
+        page, number = path.stem.rsplit("_", 1)
+        assert path.name in guide.text(page) and guide.blocks(page)[int(number) - 1]
+    kept = {path.stem for path in guide.PRINTED.glob("*.png")}
+    assert kept == {*guide.FIGURES}
 
 
 # Words that the docs of Keras and SciPy do not use.

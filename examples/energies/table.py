@@ -10,7 +10,12 @@ DOCS = pathlib.Path(__file__).parents[2] / "docs"
 RESULTS = DOCS / "results" / "energies.json"
 PAGE = DOCS / "energies_measured.md"
 BEGIN, END = "<!-- table -->\n", "<!-- end of table -->"
-HEAD = ["Problem", "Aim", "Form", "Error", "Seeds", "CPU s", "Wall s"]
+HEAD = ["Problem", "Aim", "Form", "Error", "Reference", "Seeds", "CPU s", "Wall s"]
+
+
+def precision(reference):
+    """Return the error of a reference: the change by the last refinement, if any."""
+    return f"{reference['error']:.0e}" if "error" in reference else "exact"
 
 
 def rows(results):
@@ -38,6 +43,7 @@ def rows(results):
                 for error in names
             )
             or "; ".join(run.get("failed", "")[:60] for run in runs),
+            precision(results["references"][name]),
             ", ".join(str(run["seed"]) for run in runs),
             ", ".join(f"{run['cpu_seconds'] or 0:.0f}" for run in runs),
             ", ".join(str(round(run.get("wall_seconds") or 0) or "?") for run in runs),

@@ -32,7 +32,8 @@ import keraspinn as kp
 PROGRAMS = pathlib.Path(__file__).parent
 PAGES = PROGRAMS.parent.parent / "docs" / "gallery"
 RECORDS = PAGES / "results.json"
-# Largest number of characters of a LaTeX equation: longer ones do not fit on a page.
+# Largest number of characters of a LaTeX equation: longer ones do not fit on a page. A
+# program with such equations has a file of rows, `kirsch.tex`, in their place.
 LONGEST = 180
 # Largest number of lines of output on a page.
 MOST_PRINTED = 20
@@ -40,7 +41,7 @@ MOST_PRINTED = 20
 ADAPT = "To adapt it, "
 # Order of the pages. Programs that are not named here come last.
 SUBJECTS = {
-    "Heat": "fin heat_rod plate_with_hole two_materials l_shape",
+    "Heat": "fin heat_rod hot_side plate_with_hole two_materials l_shape",
     "Mechanics": "oscillator vibration beam_si cantilever bracket kirsch thin_plate",
     "Flow": "obstacle kovasznay parametric_reynolds cavity flow_rate",
     "Waves": "wave helmholtz klein_gordon",
@@ -155,17 +156,18 @@ def declaration(name, problem):
     return {"equations": rows, "sketched": sketched}
 
 
-def mathematics(record):
+def mathematics(name, record):
     """Return the paragraphs of a page that state its problem."""
     if "equations" not in record:
         return []
-    rows = [row for row in record["equations"] if len(row) <= LONGEST]
-    if len(rows) < len(record["equations"]):
-        rows += [r"& \text{longer equations: see the program}"]
+    rows = record["equations"]
+    if (written := PROGRAMS / f"{name}.tex").exists():
+        rows = written.read_text("utf-8").splitlines()
     rows = " \\\\\n".join(row.removesuffix(r" \\") for row in rows)
     text = [f"$$\n\\begin{{aligned}}\n{rows}\n\\end{{aligned}}\n$$"]
     if record["sketched"]:
-        text += ["```{image} NAME_domain.png\n:alt: The domain and its conditions\n```"]
+        image = f"{name}_domain.png\n:alt: The domain and its conditions"
+        text += [f"```{{image}} {image}\n```"]
     return text
 
 
@@ -213,8 +215,8 @@ def write_pages():
         picture = film.name if film.exists() else f"{name}.png"
         page = [f"# {title}", f"![{title}]({picture})", about]
         page += [f"*{sentence(records[name])}*"]
-        if stated := mathematics(records[name]):
-            page += ["## Problem", *(part.replace("NAME", name) for part in stated)]
+        if stated := mathematics(name, records[name]):
+            page += ["## Problem", *stated]
         program = f"{{literalinclude}} ../../examples/gallery/{name}.py"
         page += ["## Program", f"```{program}\n:lines: {first_line(name)}-\n```"]
         files = f"../../examples/gallery/{name}.py", f"{name}.ipynb"

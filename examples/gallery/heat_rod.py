@@ -39,6 +39,6 @@ model.compile(kp.optimizers.SSBroyden())
 model.fit(steps_per_epoch=500, epochs=2, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-print(error)
+print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.field(model, u, label="temperature")
 figure.savefig("heat_rod.png")

@@ -4,7 +4,7 @@ python -m examples.long_times pendulum lorenz --seeds 0 1 2
 
 Without names, all problems are trained. Each run is a separate process, which adds a
 record to `docs/results/long_times.json` when it ends. The file keeps the first and the
-last run. The table of `docs/guide/long_times.md` is made from it. With `--causal`,
+last run. The table of `docs/long_times_measured.md` is made from it. With `--causal`,
 points have causal weights.
 """
 
@@ -26,7 +26,7 @@ import keraspinn as kp
 from examples.samplers.causal import Causal
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
-PAGE, RECORDS = DOCS / "guide" / "long_times.md", DOCS / "results" / "long_times.json"
+PAGE, RECORDS = DOCS / "long_times_measured.md", DOCS / "results" / "long_times.json"
 NAMES = [
     "advection",
     "pendulum",
@@ -190,7 +190,7 @@ def table(records):
 
 
 def write_page():
-    """Replace the table of the guide."""
+    """Replace the table of the page."""
     page = PAGE.read_text("utf-8")
     pattern = re.compile(r"\| Problem \| Aim .*?\n\n", re.DOTALL)
     rows = table(read()) + "\n\n"

@@ -26,8 +26,12 @@ def grid_points(domain, n):
         )
     mesh = np.meshgrid(*np.linspace(domain.lower, domain.upper, n).T, indexing="ij")
     points = np.stack([axis.ravel() for axis in mesh], axis=-1)
+    return points[inside(domain, points)]
+
+
+def inside(domain, points):
+    """Test which points `(N, d)` are in a domain, not on a face that was removed."""
     # A face that another domain is removed up to belongs to both.
     inner, half = points - domain.centre, _INWARD * domain.half
-    inside = domain.contains(domain.interior, inner)
-    clipped = domain.contains(domain.interior, np.clip(inner, -half, half))
-    return points[np.asarray(inside) & np.asarray(clipped)]
+    both = inner, np.clip(inner, -half, half)
+    return np.all([domain.contains(domain.interior, p) for p in both], axis=0)

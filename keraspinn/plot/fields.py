@@ -6,6 +6,7 @@ import sympy as sp
 
 from keraspinn.common.checks import check_known, real_number
 from keraspinn.declaration.formulas import expression_name
+from keraspinn.geometry.grids import inside
 from keraspinn.plot.style import Canvas, Drawn, check_is, colours, new_figure, plain
 from keraspinn.training import Ensemble, PINNModel
 
@@ -166,7 +167,7 @@ def grid_of(domain, at, n):
     axes = {s: np.linspace(*ends, n) for s, ends in box.items() if s not in at}
     mesh = np.meshgrid(*(axes.get(s, at.get(s)) for s in box), indexing="ij")
     points = np.stack(mesh, axis=-1).reshape(-1, len(box))
-    there = np.asarray(domain.contains(domain.interior, points - domain.centre))
+    there = inside(domain, points)
     if not there.any():
         raise ValueError(f"No point of the domain is at {at}. Cut it elsewhere.")
     return axes, points, there

@@ -15,9 +15,10 @@ _MARKERS = "os^vDP*X"
 def domain(problem: Problem | Geometry, n: int = 300, figure: Canvas = None) -> Drawn:
     """Plot a domain with points on the parts where conditions hold.
 
-    Points inside are grey. Each condition has a colour and a marker, and in the plane
-    arrows show outward normals. Look at it before training: a condition on the wrong
-    face, a hole outside the plate and a normal that points inward are easy to see.
+    Points inside are grey. Each condition, and each integral of an energy over a part,
+    has a colour and a marker. In the plane arrows show outward normals. Look at it
+    before training: a condition on the wrong face, a hole outside the plate and a
+    normal that points inward are easy to see.
 
     Args:
         problem: A `Problem`, or a geometry, whose boundary is drawn.
@@ -69,7 +70,7 @@ def domain(problem: Problem | Geometry, n: int = 300, figure: Canvas = None) -> 
 
 
 def _named_points(problem, geometry, n):
-    """Yield name, blocks and points of each condition, or of a geometry's boundary."""
+    """Yield name, blocks and points of conditions and loads, or of a boundary."""
     if isinstance(problem, Geometry):
         initial = (geometry.initial,) if geometry.initial else ()
         for name, block in (("boundary", geometry.boundary), ("initial", initial)):
@@ -79,6 +80,10 @@ def _named_points(problem, geometry, n):
     for name in problem.conditions:
         term = problem.all_terms[name]
         yield name, term.blocks, term.points(geometry, n)
+    energy = problem.all_terms["residual"]  # without regions if there is no energy
+    for region, block in zip(energy.regions, energy.blocks, strict=False):
+        if block != (geometry.interior,):
+            yield f"energy{region.suffix}", [block], probe_points(geometry, [block], n)
 
 
 def _draw_normals(panel, geometry, blocks, colour):

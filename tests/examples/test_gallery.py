@@ -22,6 +22,9 @@ def test_program_is_short_and_has_its_page(name):
     assert all(part in page for part in gallery.parts(words))
     assert gallery.sentence(record) in page
     assert (gallery.PAGES / f"{name}.png").exists()
+    stated = gallery.mathematics(name, record)
+    assert all(len(row) <= gallery.LONGEST for row in "".join(stated).splitlines())
+    assert all(part in page for part in stated)
     assert f"{name}.csv" in page or not (gallery.PROGRAMS / f"{name}.csv").exists()
     notebook = json.loads((gallery.PAGES / f"{name}.ipynb").read_text("utf-8"))
     assert notebook == gallery.as_notebook(name, record)

@@ -107,6 +107,17 @@ def test_holes_are_left_out_and_not_predicted(trained, monkeypatch):
     assert np.isfinite(image.compressed()).all()
 
 
+def test_a_removed_side_is_left_out(trained):
+    u = sp.Function("u")(X, Y)
+    square = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+    bracket = square - kp.geometry.Box({X: (0.5, 1), Y: (0.5, 1)})
+    model, _ = trained(kp.Problem(bracket, {"heat": u.diff(X, 2) + u.diff(Y, 2)}))
+    figure = kp.plot.field(model, u, n=5)
+    shown = ~figure.axes[0].collections[0].get_array().reshape(5, 5).mask
+    assert shown[:3].all() and shown[:, :3].all()  # with the rims of the corner
+    assert not shown[3:, 3:].any()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "colours", "limits"),

@@ -33,6 +33,15 @@ def test_conditions_of_a_domain_are_drawn_with_normals():
         assert np.hypot(*(np.array(arrow.xy) - 0.5)) < 0.25
 
 
+def test_loads_of_an_energy_are_drawn():
+    stored = kp.integral(U.diff(X) ** 2 / 2 + U.diff(Y) ** 2 / 2)
+    work, held = kp.integral(3 * U, over={X: 2}), kp.Condition(U, on={X: 0}, hard=True)
+    problem = kp.Problem(PLATE, energy=stored - work, conditions={"held": held})
+    panel = kp.plot.domain(problem, n=20).axes[0]
+    assert panel.get_legend_handles_labels()[1] == ["held", "energy, over={x: 2.0}"]
+    assert (panel.collections[2].get_offsets()[:, 0] == 2).all()
+
+
 @pytest.mark.parametrize(
     "domain",
     [
