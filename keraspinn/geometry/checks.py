@@ -7,7 +7,7 @@ from typing import SupportsFloat, TypeAlias
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.checks import real_number
+from keraspinn.common.checks import check_type, real_number
 
 Number: TypeAlias = SupportsFloat
 Intervals: TypeAlias = Mapping[sp.Symbol, tuple[Number, Number]]
@@ -18,11 +18,8 @@ Symbols: TypeAlias = Sequence[sp.Symbol] | None
 
 def checked_intervals(declared, name):
     """Return a dict from symbols to pairs of floats, or raise if it is not valid."""
-    if not isinstance(declared, dict):
-        raise TypeError(
-            f"`{name}` must be a dict from SymPy symbols to intervals, such as "
-            f"{{x: (0, 1)}}. Received: {declared!r}"
-        )
+    expected = "a dict from SymPy symbols to intervals, such as {x: (0, 1)}"
+    check_type(name, declared, dict, expected)
     intervals = {}
     for symbol, interval in declared.items():
         check_symbol(symbol)
