@@ -12,6 +12,7 @@ Source: Lagaris, Likas & Fotiadis, IEEE Trans. Neural Networks 1998; Sukumar &
 Srivastava, CMAME 2022; Gordon & Hall, Numerische Mathematik 1973.
 """
 
+import collections
 import dataclasses
 import warnings
 
@@ -44,13 +45,8 @@ class HardForm:
     factor: sp.Expr
 
 
-@dataclasses.dataclass(frozen=True)
-class _Constraint:
-    """Value of a field, or of its derivative in time, on a part."""
-
-    name: str
-    part: object
-    value: sp.Expr
+# Value of a field, or of its derivative in time, on a part.
+_Constraint = collections.namedtuple("_Constraint", "name part value")
 
 
 def build_hard_forms(domain, conditions):
@@ -80,11 +76,8 @@ def build_hard_forms(domain, conditions):
     forms = {}
     for field, (values, velocities) in of_fields.items():
         if velocities and domain.initial not in {value.part for value in values}:
-            _refuse(
-                velocities[0].name,
-                f"gives a velocity of {field}, but no hard condition "
-                "gives its value at the initial time",
-            )
+            why = f"gives a velocity of {field}, but no hard condition gives its value"
+            _refuse(velocities[0].name, f"{why} at the initial time")
         form = _form(domain, field, values, velocities)
         other = (form.value.free_symbols | form.factor.free_symbols) - depends[field]
         if other:
