@@ -137,10 +137,8 @@ def _steps(problem, initial):
             moments.append(domain.lower[-1])
         for piece, moment in itertools.product(part.pieces(), moments):
             with contextlib.suppress(ValueError):  # no distance is known
-                level, points = (
-                    domain.distance(piece),
-                    probe_points(domain, ((piece,),)),
-                )
+                level = domain.distance(piece)
+                points = probe_points(domain, ((piece,),))
                 points[:, -1] = moment
                 for field in expression.atoms(AppliedUndef):
                     yield field, expression.has(sp.Derivative), level, points
@@ -180,7 +178,8 @@ def _diffusion(problem, field, initial, column):
         plain = expression.xreplace(dict(zip(nodes, dummies, strict=True)))
         first, second, drift = (plain.diff(dummy) for dummy in dummies)
         others = {*expression.atoms(sp.Derivative)} - {*nodes}
-        if 0 in (first, second) or any(time in d.variables for d in others):
+        is_other = 0 in (first, second) or highest_order([plain], coordinates) > 2
+        if is_other or any(time in d.variables for d in others):
             continue
         coefficients = sp.Matrix([-second / first, drift / first])
         rest = {*coefficients.atoms(sp.Derivative), *dummies}
@@ -188,8 +187,6 @@ def _diffusion(problem, field, initial, column):
         known = initial_values(coefficients) | initial
         known |= {time: sp.Float(problem.domain.lower[-1])}
         coefficients = coefficients.xreplace(known)
-        if highest_order([plain], coordinates) < 3 and not coefficients.has(
-            AppliedUndef
-        ):
+        if not coefficients.has(AppliedUndef):
             return coefficients
     return sp.S.Zero, sp.S.Zero
