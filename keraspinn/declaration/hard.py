@@ -18,12 +18,11 @@ import warnings
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.blending import blend
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.validation.discontinuities import KINKED, find_discontinuity
-from keraspinn.expressions import At, NormalComponent, Parameter, field_and_index
+from keraspinn.expressions import At, Field, NormalComponent, Parameter, field_and_index
 from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.geometry.part import exact_number
 
@@ -66,7 +65,7 @@ def build_hard_forms(domain, conditions):
         parts = {p: None for block in condition.blocks(domain) for p in block}
         for expression in condition.expressions:
             field, in_time, value = _solved(expression, domain, name)
-            (applied,) = expression.atoms(AppliedUndef)
+            (applied,) = expression.atoms(Field)
             depends[field] = frozenset(applied.args)
             if in_time and set(parts) != {domain.initial}:
                 _refuse(name, "gives a derivative elsewhere than at the initial time")
@@ -100,11 +99,11 @@ def _solved(expression, domain, name):
     """Return an equation's field, whether it is its time derivative, and the value."""
     if expression.has(At, LineIntegral):
         _refuse(name, "relates values at different points")
-    nodes = expression.atoms(sp.Derivative) or expression.atoms(AppliedUndef)
+    nodes = expression.atoms(sp.Derivative) or expression.atoms(Field)
     unknown = sp.Dummy()
     plain = expression.xreplace(dict.fromkeys(nodes, unknown))
     factor = plain.diff(unknown)
-    if len(nodes) > 1 or plain.has(AppliedUndef):
+    if len(nodes) > 1 or plain.has(Field):
         _refuse(name, "relates several fields or derivatives")
     if not factor.is_number or not factor:
         _refuse(name, "is not linear in the field with a constant coefficient")

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Mapping
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.common.checks import check_known, check_type
 from keraspinn.declaration import formulas
@@ -24,7 +23,7 @@ from keraspinn.declaration.validation.discontinuities import (
     join_by_part,
 )
 from keraspinn.declaration.validation.peaks import describe_peaks
-from keraspinn.expressions import fields_of, required_derivatives, validate
+from keraspinn.expressions import Field, fields_of, required_derivatives, validate
 from keraspinn.expressions.image import plain_fields, with_images, with_sums
 from keraspinn.expressions.line_integral import LineIntegral
 
@@ -258,7 +257,7 @@ def order_fields(requested, expressions, coordinates):
     Raises:
         ValueError: If others are requested, or no field depends on a coordinate.
     """
-    atoms = set().union(*(e.atoms(AppliedUndef) for e in expressions))
+    atoms = set().union(*(e.atoms(Field) for e in expressions))
     applied = {field.func.__name__: field for field in atoms}
     names = fields_of(expressions)
     for symbol in coordinates:

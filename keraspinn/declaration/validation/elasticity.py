@@ -3,10 +3,9 @@
 import collections
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.terms import condition_terms, equation_expressions
-from keraspinn.expressions import required_derivatives
+from keraspinn.expressions import Field, required_derivatives
 
 UNRELIABLE = (
     "Least squares on the strong form of elasticity converges to a too stiff solution "
@@ -60,7 +59,7 @@ def _explicit_values(expressions):
     values = {}
     for expression in expressions:
         derived = {d.expr for d in expression.atoms(sp.Derivative)}
-        bare = expression.atoms(AppliedUndef) - derived - values.keys()
+        bare = expression.atoms(Field) - derived - values.keys()
         for field in sorted(bare, key=str):
             factor = expression.coeff(field)
             rest = expression - factor * field
@@ -76,7 +75,7 @@ def _substituted(expressions, values):
 
 def _constant(expression):
     """Return the name of the field that an expression sets to a constant, in a set."""
-    fields = expression.atoms(AppliedUndef)
+    fields = expression.atoms(Field)
     others = expression.xreplace(dict.fromkeys(fields, sp.S.One)).atoms(sp.Symbol)
     is_value = len(fields) == 1 and not others and not expression.has(sp.Derivative)
     return {field.func.__name__ for field in fields} if is_value else set()
