@@ -68,10 +68,8 @@ class Fields:
             fields = self._network.scaled(points, wanted or None)
         else:
             fields = propagate(self._network, self._unscaled(points, coordinates))
-            if self._network_offsets.any():
-                fields = fields - ops.cast(self._network_offsets, self._dtype)
-            if (self._sizes != 1).any():
-                fields = fields * ops.cast(1.0 / self._sizes, self._dtype)
+            fields = fields - ops.cast(self._network_offsets, self._dtype)
+            fields = fields * ops.cast(1.0 / self._sizes, self._dtype)
         if self._hard is None:
             return fields
         half = float(self._scales.half[-1])
