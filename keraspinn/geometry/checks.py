@@ -23,16 +23,13 @@ def checked_intervals(declared, name):
     intervals = {}
     for symbol, interval in declared.items():
         check_symbol(symbol)
-        try:
-            start, end = (float(bound) for bound in interval)
-        except (TypeError, ValueError):
-            start = end = math.nan
-        if not -math.inf < start < end < math.inf:
+        ends = [real_number(e) for e in interval] if np.iterable(interval) else []
+        if len(ends) != 2 or not -math.inf < ends[0] < ends[1] < math.inf:
             raise ValueError(
                 f"The interval of {symbol} must be finite and start below its end: two "
                 f"numbers, (start, end). Received: {interval!r}"
             )
-        intervals[symbol] = (start, end)
+        intervals[symbol] = tuple(ends)
     return intervals
 
 
@@ -48,14 +45,12 @@ def check_symbol(symbol):
 def check_values(on):
     """Raise `ValueError` unless a dict that names a face has numbers for values."""
     for symbol, value in on.items():
-        try:
-            float(value)
-        except (TypeError, ValueError):
+        if math.isnan(real_number(value)):
             raise ValueError(
                 f"`on` must map a coordinate to a number, as {{{symbol}: 0.5}}. "
                 f"Received: {on}. Where coordinates depend on each other name a "
                 "geometry, on=disk, or restrict a part, where=y > x."
-            ) from None
+            )
 
 
 def check_coordinates(symbols, dimension):

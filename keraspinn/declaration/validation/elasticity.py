@@ -27,10 +27,8 @@ def describe_unreliable_elasticity(domain, terms):
         terms: Dict from names to `Term`s, hard ones included.
     """
     axes = [domain.coordinates.index(s) for s in domain.space_coordinates]
-    if len(axes) < 2:
-        return ""
     coupled = collections.Counter()  # number of equations with a mixed derivative
-    equations = [*equation_expressions(terms)]
+    equations = equation_expressions(terms)
     values = _explicit_values(equations)
     for expression in _substituted(equations, values):
         needed = required_derivatives([expression], domain.coordinates).items()
