@@ -37,10 +37,23 @@ def check_count(name, count, *otherwise, least=1):
     return int(count)
 
 
+def check_type(name, value, kind, expected, is_filled=False):
+    """Raise `TypeError` unless an argument has a type.
+
+    Args:
+        name: String, the argument's name.
+        value: The value received.
+        kind: The type, or a tuple of types.
+        expected: String, the kind of value that it must be.
+        is_filled: Whether it must not be empty either.
+    """
+    if not isinstance(value, kind) or (is_filled and not value):
+        raise TypeError(f"`{name}` must be {expected}. Received: {value!r}")
+
+
 def checked_flag(name, value):
     """Return a truth value as a bool, or raise `TypeError`."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"`{name}` must be True or False. Received: {value!r}")
+    check_type(name, value, (bool, np.bool_), "True or False")
     return bool(value)
 
 

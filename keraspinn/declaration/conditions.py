@@ -316,11 +316,8 @@ class Reference(_Table):
 
 def tabulate(values, count, gaps):
     """Return expressions and their `(n, k)` table, from a dict of arrays `(n,)`."""
-    if not isinstance(values, dict) or not values:
-        raise TypeError(
-            "`values` must be a dict from expressions to arrays, such as {u: values}. "
-            f"Received: {values!r}"
-        )
+    expected = "a dict from expressions to arrays, such as {u: values}"
+    checks.check_type("values", values, dict, expected, is_filled=True)
     columns = []
     for expression, column in values.items():
         if not isinstance(expression, sp.Expr):

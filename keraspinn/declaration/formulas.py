@@ -3,9 +3,8 @@
 import textwrap
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
-from keraspinn.expressions import Parameter
+from keraspinn.expressions import Field, Parameter
 from keraspinn.expressions.derivatives import symbols_and_orders
 
 
@@ -17,10 +16,10 @@ def collect_parameters(expressions):
 
 def expression_name(expression):
     """Return a short name, such as `u`, `u_x` or `sqrt(u**2 + v**2)`."""
-    if isinstance(expression, AppliedUndef):
+    if isinstance(expression, Field):
         return expression.func.__name__
     is_derivative = isinstance(expression, sp.Derivative)
-    if is_derivative and isinstance(expression.expr, AppliedUndef):
+    if is_derivative and isinstance(expression.expr, Field):
         pairs = symbols_and_orders(expression)
         suffix = "".join(symbol.name * int(order) for symbol, order in pairs)
         return f"{expression.expr.func.__name__}_{suffix}"
@@ -50,7 +49,7 @@ def wrap_line(line):
 
 def shorten(expression):
     """Return the expression with fields and derivatives as plain symbols."""
-    atoms = expression.atoms(AppliedUndef, sp.Derivative)
+    atoms = expression.atoms(Field, sp.Derivative)
     functions = {atom: sp.Symbol(expression_name(atom)) for atom in atoms}
     if len(set(functions.values())) < len(functions):
         return expression  # a field has the name of another's derivative

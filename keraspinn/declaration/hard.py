@@ -12,17 +12,17 @@ Source: Lagaris, Likas & Fotiadis, IEEE Trans. Neural Networks 1998; Sukumar &
 Srivastava, CMAME 2022; Gordon & Hall, Numerische Mathematik 1973.
 """
 
+import collections
 import dataclasses
 import warnings
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.blending import blend
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.validation.discontinuities import KINKED, find_discontinuity
-from keraspinn.expressions import At, NormalComponent, Parameter, field_and_index
+from keraspinn.expressions import At, Field, NormalComponent, Parameter, field_and_index
 from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.geometry.part import exact_number
 
@@ -44,13 +44,8 @@ class HardForm:
     factor: sp.Expr
 
 
-@dataclasses.dataclass(frozen=True)
-class _Constraint:
-    """Value of a field, or of its derivative in time, on a part."""
-
-    name: str
-    part: object
-    value: sp.Expr
+# Value of a field, or of its derivative in time, on a part.
+_Constraint = collections.namedtuple("_Constraint", "name part value")
 
 
 def build_hard_forms(domain, conditions):
@@ -70,7 +65,7 @@ def build_hard_forms(domain, conditions):
         parts = {p: None for block in condition.blocks(domain) for p in block}
         for expression in condition.expressions:
             field, in_time, value = _solved(expression, domain, name)
-            (applied,) = expression.atoms(AppliedUndef)
+            (applied,) = expression.atoms(Field)
             depends[field] = frozenset(applied.args)
             if in_time and set(parts) != {domain.initial}:
                 _refuse(name, "gives a derivative elsewhere than at the initial time")
@@ -80,11 +75,8 @@ def build_hard_forms(domain, conditions):
     forms = {}
     for field, (values, velocities) in of_fields.items():
         if velocities and domain.initial not in {value.part for value in values}:
-            _refuse(
-                velocities[0].name,
-                f"gives a velocity of {field}, but no hard condition "
-                "gives its value at the initial time",
-            )
+            why = f"gives a velocity of {field}, but no hard condition gives its value"
+            _refuse(velocities[0].name, f"{why} at the initial time")
         form = _form(domain, field, values, velocities)
         other = (form.value.free_symbols | form.factor.free_symbols) - depends[field]
         if other:
@@ -107,11 +99,11 @@ def _solved(expression, domain, name):
     """Return an equation's field, whether it is its time derivative, and the value."""
     if expression.has(At, LineIntegral):
         _refuse(name, "relates values at different points")
-    nodes = expression.atoms(sp.Derivative) or expression.atoms(AppliedUndef)
+    nodes = expression.atoms(sp.Derivative) or expression.atoms(Field)
     unknown = sp.Dummy()
     plain = expression.xreplace(dict.fromkeys(nodes, unknown))
     factor = plain.diff(unknown)
-    if len(nodes) > 1 or plain.has(AppliedUndef):
+    if len(nodes) > 1 or plain.has(Field):
         _refuse(name, "relates several fields or derivatives")
     if not factor.is_number or not factor:
         _refuse(name, "is not linear in the field with a constant coefficient")

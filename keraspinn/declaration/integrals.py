@@ -4,10 +4,9 @@ import json
 import numbers
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.parts import part_from_json, part_to_json
-from keraspinn.expressions import Parameter, from_json, normalize, to_json
+from keraspinn.expressions import Field, Parameter, from_json, normalize, to_json
 from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.faces import restricted
@@ -78,7 +77,7 @@ def check_numbers(expressions):
     """Raise `ValueError` if equations of integrals hold fields or coordinates."""
     for expression in expressions:
         left = expression.replace(PartIntegral, lambda *_: sp.S.One)
-        others = left.atoms(AppliedUndef) | (left.free_symbols - left.atoms(Parameter))
+        others = left.atoms(Field) | (left.free_symbols - left.atoms(Parameter))
         if others or not expression.has(PartIntegral):
             raise ValueError(
                 "An integral is one number, and so is each side of an equation of "

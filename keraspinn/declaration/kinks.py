@@ -6,8 +6,7 @@ import sympy as sp
 
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.terms import equation_expressions
-from keraspinn.expressions import PartIntegral, SecondVariation
-from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.expressions import PartIntegral, SecondVariation, distinct_nodes
 from keraspinn.geometry.part import exact_number
 
 

@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn import backend
 from keraspinn.expressions import At, NormalComponent, Parameter, Program, columns
+from keraspinn.expressions.field import Field
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.part import quasi_random
 
@@ -78,7 +78,7 @@ def with_symbols(expression):
     Returns:
         The expression, and a dict from the replaced atoms to their symbols.
     """
-    kinds = AppliedUndef, sp.Derivative, At, Parameter, NormalComponent
+    kinds = Field, sp.Derivative, At, Parameter, NormalComponent
     atoms = distinct_nodes([expression], kinds)
     names = {atom: sp.Symbol(f"value_{k}") for k, atom in enumerate(atoms)}
     return expression.xreplace(names), names

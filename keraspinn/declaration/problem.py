@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import sympy as sp
 
+from keraspinn.common.checks import check_type
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.declaration import energy as energies
 from keraspinn.declaration import formulas
@@ -124,14 +125,13 @@ class Problem:
         scales: ScalesLike = "auto",
         energy: sp.Expr | None = None,
     ) -> None:
-        if not isinstance(domain, Geometry):
-            raise TypeError(
-                "`domain` must be a geometry, such as `keraspinn.geometry.Box({x: "
-                f"(0, 1)}})`. Received: {domain!r}"
-            )
+        expected = "a geometry, such as `keraspinn.geometry.Box({x: (0, 1)})`"
+        check_type("domain", domain, Geometry, expected)
         densities = energies.densities_of(energy, domain)
         if equations or not densities:
-            arguments.check_equations(equations)
+            expected = "{'heat': sympy.Eq(u.diff(t), u.diff(x, 2))}"
+            expected = f"a dict from names to equations, such as {expected}"
+            check_type("equations", equations, Mapping, expected, is_filled=True)
         equations = {
             name: e if isinstance(e, Equation) else Equation(e)
             for name, e in (equations or {}).items()

@@ -181,12 +181,10 @@ def _find_corners(problem):
         radius = pairs.radius(at, bisector) if is_near[0] else 0.0
         if radius != 0:
             corner = tuple(at.tolist()), math.atan2(*bisector[::-1])
-            exponents = [0.0] * bool(pairs.jumps[number]), pairs.exponents[[number]]
-            corners += [
-                Corner(*corner, float(exponent), radius)
-                for exponent in itertools.chain(*exponents)
-                if exponent < LARGEST_EXPONENT
-            ]
+            exponents = [0.0, float(pairs.exponents[number])]
+            exponents = exponents if pairs.jumps[number] else exponents[1:]
+            used = [power for power in exponents if power < LARGEST_EXPONENT]
+            corners += [Corner(*corner, power, radius) for power in used]
         left = left[1:][~is_near[1:]]
     return sorted(corners, key=lambda corner: corner.exponent)[:MOST_CORNERS]
 
@@ -239,19 +237,16 @@ class _Pairs:
         ranges = np.array([np.ptp(column) if len(column) else 0.0 for column in known])
         self._ranges = np.where(ranges > 0, ranges, 1.0)
         change = self._change(*held[near].swapaxes(0, 1))
-        one, other = normals[near].swapaxes(0, 1)
-        cosines = (one * other).sum(axis=1)
-        is_corner = cosines < OTHER_DIRECTION
-        is_end, is_jump = change >= FREE / 2, change > LEAST_JUMP
-        used = is_corner | is_jump
-        step = np.diff(points[near], axis=1)[:, 0]
-        turns = np.arccos(np.clip(cosines, -1, 1)) * is_corner
-        angles = np.pi + np.copysign(turns, (step * (one - other)).sum(axis=1))
-        self.points, self.normals = points[near[used]], normals[near[used]]
-        self.angles, self._lengths = angles[used], np.linalg.norm(step, axis=1)[used]
+        self.points, self.normals = points[near], normals[near]
+        one, other = self.normals.swapaxes(0, 1)
+        cosines, is_end = (one * other).sum(axis=1), change >= FREE / 2
+        step = np.diff(self.points, axis=1)[:, 0]
+        self._lengths = np.linalg.norm(step, axis=1)
+        turns = np.arccos(np.clip(cosines, -1, 1)) * (cosines < OTHER_DIRECTION)
+        self.angles = np.pi + np.copysign(turns, (step * (one - other)).sum(axis=1))
         with np.errstate(divide="ignore"):
-            self.exponents = np.pi / self.angles / np.where(is_end[used], 2, 1)
-        self.jumps = (is_jump & ~is_end)[used]
+            self.exponents = np.pi / self.angles / np.where(is_end, 2, 1)
+        self.jumps = (change > LEAST_JUMP) & ~is_end
 
     def _boundary(self):
         """Return points on the boundary, `(n, spatial)`, and normals there."""
@@ -284,9 +279,8 @@ class _Pairs:
             is_before = self._change(before, here) < self._change(here, behind)
             one, other = (middle, other) if is_before else (one, middle)
         # A steep value is no jump.
-        self.jumps[number] &= (
-            self._change(*self._held(np.stack([one, other]))) > LEAST_JUMP
-        )
+        change = self._change(*self._held(np.stack([one, other])))
+        self.jumps[number] &= change > LEAST_JUMP
         return (one + other) / 2
 
     def radius(self, at, bisector):

@@ -9,7 +9,6 @@ import itertools
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.kinks import switches
 from keraspinn.declaration.probe_points import evaluate_at, initial_values, probe_points
@@ -19,7 +18,7 @@ from keraspinn.declaration.terms import (
     missing_normals_error,
 )
 from keraspinn.derivatives.taylor.algebraic import is_algebraic
-from keraspinn.expressions import At, highest_order
+from keraspinn.expressions import At, Field, highest_order
 
 # Contradiction relative to the condition's scale, up to which it is harmless.
 LARGEST_MISMATCH = 0.01
@@ -91,7 +90,7 @@ def _profile(position, width, order):
 
 def prescribed_value(expression):
     """Return the field of a condition on its value and that value, or `None`."""
-    fields = expression.atoms(AppliedUndef)
+    fields = expression.atoms(Field)
     if len(fields) != 1 or expression.has(sp.Derivative, At):
         return None
     (field,) = fields
@@ -137,12 +136,10 @@ def _steps(problem, initial):
             moments.append(domain.lower[-1])
         for piece, moment in itertools.product(part.pieces(), moments):
             with contextlib.suppress(ValueError):  # no distance is known
-                level, points = (
-                    domain.distance(piece),
-                    probe_points(domain, ((piece,),)),
-                )
+                level = domain.distance(piece)
+                points = probe_points(domain, ((piece,),))
                 points[:, -1] = moment
-                for field in expression.atoms(AppliedUndef):
+                for field in expression.atoms(Field):
                     yield field, expression.has(sp.Derivative), level, points
 
 
@@ -159,7 +156,7 @@ def _ends(expression, symbol, domain):
 
 def _mismatch(expression, part, initial, domain):
     """Return by how much initial values miss a condition, 0 if they are unknown."""
-    if not expression.atoms(AppliedUndef) <= {*initial}:
+    if not expression.atoms(Field) <= {*initial}:
         return 0.0
     expression = expression.xreplace(initial_values(expression) | initial).doit()
     points = probe_points(domain, ((part,),))
@@ -180,7 +177,8 @@ def _diffusion(problem, field, initial, column):
         plain = expression.xreplace(dict(zip(nodes, dummies, strict=True)))
         first, second, drift = (plain.diff(dummy) for dummy in dummies)
         others = {*expression.atoms(sp.Derivative)} - {*nodes}
-        if 0 in (first, second) or any(time in d.variables for d in others):
+        is_other = 0 in (first, second) or highest_order([plain], coordinates) > 2
+        if is_other or any(time in d.variables for d in others):
             continue
         coefficients = sp.Matrix([-second / first, drift / first])
         rest = {*coefficients.atoms(sp.Derivative), *dummies}
@@ -188,8 +186,6 @@ def _diffusion(problem, field, initial, column):
         known = initial_values(coefficients) | initial
         known |= {time: sp.Float(problem.domain.lower[-1])}
         coefficients = coefficients.xreplace(known)
-        if highest_order([plain], coordinates) < 3 and not coefficients.has(
-            AppliedUndef
-        ):
+        if not coefficients.has(Field):
             return coefficients
     return sp.S.Zero, sp.S.Zero

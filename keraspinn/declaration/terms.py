@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.common.checks import point_array
 from keraspinn.declaration.conditions import Data
@@ -14,7 +13,7 @@ from keraspinn.declaration.energy import check_loads
 from keraspinn.declaration.integrals import resolve_parts
 from keraspinn.declaration.parts import part_to_json, place_to_json
 from keraspinn.declaration.probe_points import PROBES, probe_points
-from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
+from keraspinn.expressions import Field, NormalComponent, PartIntegral, fields_of
 from keraspinn.expressions.image import with_sums
 
 # Names of the equations' loss term, and of an energy's loss in logs.
@@ -199,7 +198,7 @@ def fields_of_fewer_coordinates(domain, terms):
         domain: The geometry.
         terms: Iterable of `Term`s.
     """
-    fields = set().union(*(e.atoms(AppliedUndef) for e in expressions_of(terms)))
+    fields = set().union(*(e.atoms(Field) for e in expressions_of(terms)))
     return sorted([f for f in fields if set(f.args) < set(domain.coordinates)], key=str)
 
 

@@ -6,6 +6,7 @@
 from keraspinn.expressions.derivatives import field_and_index as field_and_index
 from keraspinn.expressions.derivatives import fields_of, required_derivatives
 from keraspinn.expressions.derivatives import highest_order as highest_order
+from keraspinn.expressions.field import Field as Field
 from keraspinn.expressions.image import At as At
 from keraspinn.expressions.integral import PartIntegral
 from keraspinn.expressions.json_tree import from_json, to_json

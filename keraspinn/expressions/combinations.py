@@ -1,9 +1,9 @@
 """Combinations of highest derivatives, computed at the cost of one."""
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.field import Field
 from keraspinn.expressions.nodes import distinct_nodes
 
 ROUNDING = 1e-12  # relative difference up to which two ratios of floats are one
@@ -34,7 +34,7 @@ def combined_derivatives(expressions, coordinates):
     >>> combined_derivatives([u.diff(x, 2) + u.diff(y, 2) + u], (x, y))
     ((((0, 2), 1.0), ((2, 0), 1.0)),)
     """
-    nodes = list(distinct_nodes(expressions, (sp.Derivative, AppliedUndef)))
+    nodes = list(distinct_nodes(expressions, (sp.Derivative, Field)))
     stand_ins = {node: sp.Dummy(real=True) for node in nodes}
     keys = {stand_ins[node]: field_and_index(node, coordinates) for node in nodes}
     highest = _highest({index for _, index in keys.values()})

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
+from keraspinn.expressions.field import Field
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 
@@ -27,8 +27,8 @@ def fields_of(expressions: sp.Basic | Iterable[sp.Basic]) -> tuple[str, ...]:
     >>> fields_of([u.diff(x) + p, p * x])
     ('p', 'u')
     """
-    nodes = distinct_nodes(expressions, (sp.Derivative, AppliedUndef, At))
-    fields = set().union(*(node.atoms(AppliedUndef) for node in nodes))
+    nodes = distinct_nodes(expressions, (sp.Derivative, Field, At))
+    fields = set().union(*(node.atoms(Field) for node in nodes))
     return tuple(sorted({field.func.__name__ for field in fields}))
 
 
@@ -60,7 +60,7 @@ def required_derivatives(
     """
     coordinates = tuple(coordinates)
     needed: dict[str, set[tuple[int, ...]]] = {}
-    for node in distinct_nodes(expressions, (sp.Derivative, AppliedUndef)):
+    for node in distinct_nodes(expressions, (sp.Derivative, Field)):
         name, index = field_and_index(node, coordinates)
         needed.setdefault(name, set()).add(index)
     return {name: frozenset(needed[name]) for name in sorted(needed)}
@@ -87,9 +87,9 @@ def symbols_and_orders(derivative):
 
 def field_and_index(node, coordinates):
     """Return the field's name and the multi-index of a field or its derivative."""
-    if isinstance(node, AppliedUndef):
+    if isinstance(node, Field):
         return node.func.__name__, (0,) * len(coordinates)
-    if not isinstance(node.expr, AppliedUndef):
+    if not isinstance(node.expr, Field):
         raise ValueError(
             f"only derivatives of plain fields can be evaluated. Received {node}, "
             f"where {node.expr} is not a field. `normalize` expands derivatives of "

@@ -3,8 +3,8 @@
 import functools
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
+from keraspinn.expressions.field import Field
 from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.expressions.parameter import Parameter
 
@@ -101,7 +101,7 @@ def with_sums(expressions, coordinates, parts=(0.0, 1.0), fields=()):
     if not any(e.has(LineIntegral) for e in expressions):
         return expressions
     plain = plain_fields((*expressions, *fields), coordinates)
-    for field in set().union(*(e.atoms(AppliedUndef) for e in expressions)):
+    for field in set().union(*(e.atoms(Field) for e in expressions)):
         if field.func not in plain:
             raise ValueError(
                 f"{field} occurs only in an integral, and has fewer arguments than "
@@ -128,13 +128,13 @@ def plain_fields(expressions, coordinates=()):
     for expression in expressions:
         # A variable of integration replaces no coordinate.
         outside = expression.replace(LineIntegral, lambda *_: sp.S.Zero)
-        for field in outside.atoms(AppliedUndef):
+        for field in outside.atoms(Field):
             # SymPy's chain rule writes a replaced argument as a Dummy.
             named = [a for a in set(field.args) if type(a) is sp.Symbol]
             if len(named) == len(field.args):
                 plain.setdefault(field.func, field.args)
     for integral in set().union(*(e.atoms(LineIntegral) for e in expressions)):
-        for field in integral.replace(At, lambda node, *_: node).atoms(AppliedUndef):
+        for field in integral.replace(At, lambda node, *_: node).atoms(Field):
             if len(field.args) == len(coordinates):
                 plain.setdefault(field.func, tuple(coordinates))
     return plain
@@ -144,7 +144,7 @@ def _converted(node, plain):
     if isinstance(node, sp.Subs):
         bound = dict(zip(node.variables, node.point, strict=True))
         return _image(node.expr, bound, plain) or node
-    if isinstance(node, (sp.Derivative, AppliedUndef)):
+    if isinstance(node, (sp.Derivative, Field)):
         return _image(node, {}, plain) or node
     if not node.args or isinstance(node, At):
         return node
@@ -154,7 +154,7 @@ def _converted(node, plain):
 def _image(node, bound, plain):
     """Return a field or derivative as it is or as an `At`; `None` for other nodes."""
     field = node.expr if isinstance(node, sp.Derivative) else node
-    if not isinstance(field, AppliedUndef) or field.func not in plain:
+    if not isinstance(field, Field) or field.func not in plain:
         return None
     coordinates, images, names = plain[field.func], [], {}
     if len(coordinates) != len(field.args):

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 from mpmath.libmp import repr_dps, to_str
-from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import Boolean
 
+from keraspinn.expressions.field import Field
 from keraspinn.expressions.integral import Region
 from keraspinn.expressions.nodes import CONSTANTS, NAMES, supported_functions
 from keraspinn.expressions.normal_component import NormalComponent
@@ -124,7 +124,7 @@ def _write(expr):
         return {"table": _write_table(expr)}
     if type(expr) is sp.Symbol:
         return _with_assumptions({"symbol": expr.name}, expr._assumptions_orig)
-    if isinstance(expr, AppliedUndef):
+    if isinstance(expr, Field):
         saved = {"field": expr.func.__name__, "of": [*map(_write, expr.args)]}
         return _with_assumptions(saved, expr.func._kwargs)
     if isinstance(expr, sp.Derivative):

@@ -5,9 +5,9 @@ import math
 
 import sympy as sp
 from keras import ops
-from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.field import Field
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import NODES, supported_functions
 from keraspinn.expressions.splines import spline_of
@@ -41,7 +41,7 @@ class Lowering:
             return self._tape.constant(bool(node))
         if node.is_number:
             return self._tape.constant(float_value(node))
-        if isinstance(node, (sp.Derivative, AppliedUndef)):
+        if isinstance(node, (sp.Derivative, Field)):
             return self._input(field_and_index(node, self._coordinates))
         if isinstance(node, At):
             key = field_and_index(node.node, self._coordinates)

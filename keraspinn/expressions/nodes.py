@@ -8,9 +8,9 @@ import functools
 
 import sympy as sp
 from keras import ops
-from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.piecewise import ExprCondPair
 
+from keraspinn.expressions.field import Field
 from keraspinn.expressions.image import At
 from keraspinn.expressions.integral import PartIntegral
 from keraspinn.expressions.line_integral import LineIntegral
@@ -111,5 +111,5 @@ def distinct_nodes(expressions, kind=object):
         seen.add(node)
         if isinstance(node, kind):
             yield node
-        if not isinstance(node, (sp.Derivative, AppliedUndef, At)):
+        if not isinstance(node, (sp.Derivative, Field, At)):
             waiting.extend(node.args[::-1])

@@ -4,6 +4,8 @@ from typing import Any, Self
 
 import sympy as sp
 
+from keraspinn.common.checks import check_type
+
 
 class NormalComponent(sp.Symbol):
     """Component of the outward unit normal, nondimensional: a SymPy symbol.
@@ -60,9 +62,6 @@ def normal_derivative(expression: sp.Expr, domain: Any) -> sp.Expr:
     >>> keraspinn.normal_derivative(u, box)
     n_x*Derivative(u(x, y), x) + n_y*Derivative(u(x, y), y)
     """
-    if not isinstance(expression, sp.Expr):
-        raise TypeError(
-            "`expression` must be a SymPy expression, such as the field u(x, y). "
-            f"Received: {expression!r}"
-        )
+    expected = "a SymPy expression, such as the field u(x, y)"
+    check_type("expression", expression, sp.Expr, expected)
     return sp.Add(*(n * expression.diff(n.coordinate) for n in domain.normal))

@@ -3,10 +3,10 @@
 import numbers
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, BooleanAtom
 
 from keraspinn.expressions.derivatives import symbols_and_orders
+from keraspinn.expressions.field import Field
 from keraspinn.expressions.line_integral import line_integrals
 from keraspinn.expressions.nodes import NODES
 
@@ -77,11 +77,11 @@ def _real(expression):
     as it is, unless all in z is declared as real or has a sign.
     """
     signs = expression.atoms(sp.sign)
-    real = {z for node in signs for z in node.atoms(AppliedUndef, sp.Symbol)}
+    real = {z for node in signs for z in node.atoms(Field, sp.Symbol)}
     parts = {}
     for node in expression.atoms(sp.re, sp.im, sp.conjugate):
         (z,) = node.args
-        if all(s.is_real or s in real for s in z.atoms(AppliedUndef, sp.Symbol)):
+        if all(s.is_real or s in real for s in z.atoms(Field, sp.Symbol)):
             parts[node] = sp.S.Zero if isinstance(node, sp.im) else z
     if parts:
         expression = expression.xreplace(parts).doit()
@@ -140,7 +140,7 @@ def _check_scalar(side, called):
         for symbol, _ in symbols_and_orders(derivative):
             # Abs(u).diff(u) holds the derivative of u by itself.
             known = {field, *field.free_symbols}
-            if isinstance(field, AppliedUndef) and symbol not in known:
+            if isinstance(field, Field) and symbol not in known:
                 raise ValueError(
                     f"{derivative} is always zero, as {field} does not depend on "
                     f"{symbol}. Apply the field to every coordinate of the domain; "

@@ -99,8 +99,8 @@ class Program:
         dtype = dtype if "float" in dtype else config.floatx()
         tensors = {key: ops.cast(t, dtype) for key, t in tensors.items()}
         results = self._tape.run(tensors, self._outputs, dtype)
-        points = _points([tensors[key] for key in shaped])
-        return [_spread(result, points) for result in results]
+        shape = ops.shape(sum(ops.zeros_like(tensors[key]) for key in shaped))
+        return [ops.broadcast_to(result, shape) for result in results]
 
     def on_host(self, *inputs: Mapping[Any, Any]) -> list[np.ndarray]:
         """Evaluate with NumPy in float64, without compiling.
@@ -148,18 +148,3 @@ def _inputs(coordinates, derivatives, parameters=None):
     shaped = list(inputs)
     inputs |= {("parameter", name): t for name, t in (parameters or {}).items()}
     return inputs, shaped
-
-
-def _points(tensors):
-    """Return a tensor of the shape that all inputs broadcast to."""
-    points = ops.zeros_like(tensors[0])
-    for tensor in tensors[1:]:
-        if tuple(tensor.shape) != tuple(points.shape):
-            points = points + ops.zeros_like(tensor)
-    return points
-
-
-def _spread(result, points):
-    if tuple(result.shape) == tuple(points.shape):
-        return result
-    return ops.broadcast_to(result, ops.shape(points))

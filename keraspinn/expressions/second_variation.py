@@ -1,8 +1,8 @@
 """First and second derivatives of an expression by the fields that it holds."""
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
+from keraspinn.expressions.field import Field
 from keraspinn.expressions.nodes import distinct_nodes
 
 
@@ -27,7 +27,7 @@ class SecondVariation:
     """
 
     def __init__(self, density):
-        terms = distinct_nodes([density], (sp.Derivative, AppliedUndef))
+        terms = distinct_nodes([density], (sp.Derivative, Field))
         self.nodes = tuple(sorted(terms, key=str, reverse=True))
         symbols = {node: sp.Dummy(real=True) for node in self.nodes}
         plain = density.xreplace(symbols)  # derivatives before the fields within them

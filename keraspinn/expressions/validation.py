@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions import nodes
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.field import Field
 from keraspinn.expressions.image import At
 from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.expressions.lowering import float_value
@@ -87,7 +87,7 @@ class _Check:
         self._names = ", ".join(symbol.name for symbol in coordinates)
 
     def node(self, node):
-        if isinstance(node, AppliedUndef) and not hasattr(node, "_imp_"):
+        if isinstance(node, Field) and not hasattr(node, "_imp_"):
             self._field(node)
         elif isinstance(node, sp.Derivative):
             self._derivative(node)
@@ -180,7 +180,7 @@ class _Check:
         self.node(image.node)
         for symbol, value in image.images:
             self._symbol(symbol)
-            if value.has(AppliedUndef, Parameter, NormalComponent):
+            if value.has(Field, Parameter, NormalComponent):
                 raise ValueError(
                     f"a field can be evaluated only at points that follow from the "
                     f"coordinates. Received {image}."

@@ -37,8 +37,8 @@ class Combination(OfTwo, Geometry):
     flips = False  # whether normals of the second boundary are reversed
     sharp = False  # whether the removed pieces of a boundary lie within the domain
     # Functions of the ends of both bounding boxes.
-    _lowest: Callable
-    _highest: Callable
+    _lowest: Callable = np.minimum
+    _highest: Callable = np.maximum
     _make_interior: Callable
 
     def __init__(self, first: Geometry, second: Geometry) -> None:
@@ -220,7 +220,6 @@ class Union(Combination):
     """
 
     sign, sharp = "+", True
-    _lowest, _highest = np.minimum, np.maximum
 
     def _inside(self, points):
         return self._in(0, points) | self._in(1, points)

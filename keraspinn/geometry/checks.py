@@ -7,7 +7,7 @@ from typing import SupportsFloat, TypeAlias
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.checks import real_number
+from keraspinn.common.checks import check_type, real_number
 
 Number: TypeAlias = SupportsFloat
 Intervals: TypeAlias = Mapping[sp.Symbol, tuple[Number, Number]]
@@ -18,24 +18,18 @@ Symbols: TypeAlias = Sequence[sp.Symbol] | None
 
 def checked_intervals(declared, name):
     """Return a dict from symbols to pairs of floats, or raise if it is not valid."""
-    if not isinstance(declared, dict):
-        raise TypeError(
-            f"`{name}` must be a dict from SymPy symbols to intervals, such as "
-            f"{{x: (0, 1)}}. Received: {declared!r}"
-        )
+    expected = "a dict from SymPy symbols to intervals, such as {x: (0, 1)}"
+    check_type(name, declared, dict, expected)
     intervals = {}
     for symbol, interval in declared.items():
         check_symbol(symbol)
-        try:
-            start, end = (float(bound) for bound in interval)
-        except (TypeError, ValueError):
-            start = end = math.nan
-        if not -math.inf < start < end < math.inf:
+        ends = [real_number(e) for e in interval] if np.iterable(interval) else []
+        if len(ends) != 2 or not -math.inf < ends[0] < ends[1] < math.inf:
             raise ValueError(
                 f"The interval of {symbol} must be finite and start below its end: two "
                 f"numbers, (start, end). Received: {interval!r}"
             )
-        intervals[symbol] = (start, end)
+        intervals[symbol] = tuple(ends)
     return intervals
 
 
@@ -51,14 +45,12 @@ def check_symbol(symbol):
 def check_values(on):
     """Raise `ValueError` unless a dict that names a face has numbers for values."""
     for symbol, value in on.items():
-        try:
-            float(value)
-        except (TypeError, ValueError):
+        if math.isnan(real_number(value)):
             raise ValueError(
                 f"`on` must map a coordinate to a number, as {{{symbol}: 0.5}}. "
                 f"Received: {on}. Where coordinates depend on each other name a "
                 "geometry, on=disk, or restrict a part, where=y > x."
-            ) from None
+            )
 
 
 def check_coordinates(symbols, dimension):

@@ -65,8 +65,6 @@ class Polar(Part):
         inner, outer = self.radii
         near = (radius >= inner - margin) & (radius <= outer + margin)
         start, end = self.angles
-        if end - start >= 2 * math.pi:
-            return near
         # The angle from the middle of the sector, from -π to π.
         middle, spread = (start + end) / 2, (end - start) / 2
         along = x * math.cos(middle) + y * math.sin(middle)

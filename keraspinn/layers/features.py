@@ -6,7 +6,7 @@ import sympy as sp
 
 from keraspinn.derivatives.taylor import IndexSet, Taylor, register_rule
 from keraspinn.derivatives.taylor.algebraic import FUNCTIONS, is_algebraic, series_of
-from keraspinn.derivatives.taylor.rules import columns, concatenated
+from keraspinn.derivatives.taylor.rules import concatenated
 from keraspinn.expressions import from_json, to_json
 
 
@@ -62,10 +62,8 @@ class Features(keras.layers.Layer):
     def call(self, x):  # a tensor, or a series
         zero = (0,) * len(self.coordinates)
         series = x if isinstance(x, Taylor) else Taylor(IndexSet([zero]), {zero: x})
-        known = {n: columns(series, [k]) for k, n in enumerate(self.coordinates)}
-        joined = concatenated(
-            [series, *(series_of(e, known) for e in self.expressions)]
-        )
+        known = series_of(self.expressions, self.coordinates, series)
+        joined = concatenated([series, *known])
         return joined if isinstance(x, Taylor) else joined.value
 
     def compute_output_shape(self, input_shape):

@@ -169,8 +169,7 @@ def continued(state, fields, x, start, length, orders):
     """
     value, slope = state
     zeroth, first, second = (_mask(orders, k, fields.dtype) for k in range(3))
-    elapsed = Taylor(x.indices, {k: c[..., -1:] for k, c in x.coefficients.items()})
-    elapsed = elapsed + -start
+    elapsed = x.map(lambda coefficient: coefficient[..., -1:]) - start
     share = elapsed * (1.0 / length)
     result = value * (first + second) + fields * zeroth
     if 1 in orders:

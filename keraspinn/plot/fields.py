@@ -4,10 +4,10 @@ from typing import SupportsFloat
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.checks import check_known, real_number
+from keraspinn.common.checks import check_known, check_type, real_number
 from keraspinn.declaration.formulas import expression_name
 from keraspinn.geometry.grids import inside
-from keraspinn.plot.style import Canvas, Drawn, check_is, colours, new_figure, plain
+from keraspinn.plot.style import Canvas, Drawn, colours, new_figure, plain
 from keraspinn.training import Ensemble, PINNModel
 
 
@@ -128,8 +128,7 @@ def _draw_curve(panel, x, values, deviation=None):
 def cut(domain, at, most=2):
     """Return `at` as a dict of floats, checked to leave one to `most` coordinates."""
     at = {} if at is None else at
-    if not isinstance(at, dict) or at:
-        check_is("at", at, dict, "a dict from coordinates to values, such as {t: 0.5}")
+    check_type("at", at, dict, "a dict from coordinates to values, such as {t: 0.5}")
     names = [symbol.name for symbol in domain.coordinates]
     box = domain.intervals
     check_known("at", at, box, "coordinates of the problem")

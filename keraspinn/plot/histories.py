@@ -4,7 +4,8 @@ import keras
 import numpy as np
 from numpy.typing import ArrayLike
 
-from keraspinn.plot.style import Canvas, Drawn, check_is, line_styles, new_figure, plain
+from keraspinn.common.checks import check_type
+from keraspinn.plot.style import Canvas, Drawn, line_styles, new_figure, plain
 
 
 def history(history: keras.callbacks.History, figure: Canvas = None) -> Drawn:
@@ -33,7 +34,7 @@ def history(history: keras.callbacks.History, figure: Canvas = None) -> Drawn:
     keraspinn.plot.history(model.fit(epochs=10)).savefig("history.png")
     ```
     """
-    check_is("history", history, keras.callbacks.History, "the result of `fit`")
+    check_type("history", history, keras.callbacks.History, "the result of `fit`")
     logs = history.history
     steps, label = np.asarray(history.epoch) + 1, "Epoch"
     if history.params["steps"] is not None:

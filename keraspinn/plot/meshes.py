@@ -4,10 +4,10 @@ from typing import SupportsFloat
 import numpy as np
 import sympy as sp
 
+from keraspinn.common.checks import check_type
 from keraspinn.common.typing import PathLike
 from keraspinn.geometry.files import meshio
 from keraspinn.plot.fields import cut, grid_of
-from keraspinn.plot.style import check_is
 from keraspinn.training.model import PINNModel, check_one_model
 
 _SQUARE = [(0, 0), (1, 0), (1, 1), (0, 1)]
@@ -55,7 +55,8 @@ def write_mesh(
     ```
     """
     check_one_model(model)
-    check_is("expressions", expressions, dict, 'a dict, such as {"u": u}')
+    expected = 'a dict, such as {"u": u}'
+    check_type("expressions", expressions, dict, expected, is_filled=True)
     write = meshio().write_points_cells
     domain = model.problem.domain
     axes, points, there = grid_of(domain, cut(domain, at, most=3), n)

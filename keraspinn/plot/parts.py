@@ -2,10 +2,11 @@ from typing import Any
 
 import numpy as np
 
+from keraspinn.common.checks import check_type
 from keraspinn.declaration.probe_points import probe_normals, probe_points
 from keraspinn.declaration.problem import Problem
 from keraspinn.geometry.base import Geometry
-from keraspinn.plot.style import Canvas, Drawn, check_is, line_styles, new_figure, plain
+from keraspinn.plot.style import Canvas, Drawn, line_styles, new_figure, plain
 
 _ARROWS = 12  # normals on each condition, enough to see which way they point
 _LENGTH = 0.08  # of an arrow, relative to the domain's largest extent
@@ -38,7 +39,7 @@ def domain(problem: Problem | Geometry, n: int = 300, figure: Canvas = None) -> 
     keraspinn.plot.domain(problem)
     ```
     """
-    check_is("problem", problem, (Problem, Geometry), "a Problem or a geometry")
+    check_type("problem", problem, (Problem, Geometry), "a Problem or a geometry")
     geometry = problem.domain if isinstance(problem, Problem) else problem
     symbols = geometry.coordinates
     if len(symbols) > 3:

@@ -20,12 +20,6 @@ _DASHES = ("-", "--", "-.", ":")
 _OTHER_SIGN = 0.02  # share of the largest value below which a sign is round-off
 
 
-def check_is(name, value, kind, source):
-    """Raise `TypeError` unless an argument has a type; a dict must not be empty."""
-    if not isinstance(value, kind) or (kind is dict and not value):
-        raise TypeError(f"`{name}` must be {source}. Received: {value!r}")
-
-
 def new_figure(figure, size):
     """Return the figure to draw into, a new one of `size` inches if `None`."""
     if figure is not None:

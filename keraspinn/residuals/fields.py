@@ -1,5 +1,7 @@
 """Fields of a network with their derivatives, and expressions in them."""
 
+import functools
+
 import numpy as np
 from keras import backend as keras_backend
 from keras import ops
@@ -49,7 +51,7 @@ class Fields:
         self._adapted = scales == problem.scales and network.is_its_forward
         self._time_shift = getattr(network, "time_shift", None)
         self._hard = HardConstraint(problem) if problem.hard else None
-        self._functions = {}
+        self._function = functools.cache(self._function)
         dimension = problem.domain.dimension
         self.engine = engines.choose_engine(self.scaled_values, dimension, dtype)
 
@@ -66,10 +68,8 @@ class Fields:
             fields = self._network.scaled(points, wanted or None)
         else:
             fields = propagate(self._network, self._unscaled(points, coordinates))
-            if self._network_offsets.any():
-                fields = fields - ops.cast(self._network_offsets, self._dtype)
-            if (self._sizes != 1).any():
-                fields = fields * ops.cast(1.0 / self._sizes, self._dtype)
+            fields = fields - ops.cast(self._network_offsets, self._dtype)
+            fields = fields * ops.cast(1.0 / self._sizes, self._dtype)
         if self._hard is None:
             return fields
         half = float(self._scales.half[-1])
@@ -237,13 +237,9 @@ class Fields:
         return values if several else values[0]
 
     def _function(self, expressions, on_boundary):
-        if (expressions, on_boundary) not in self._functions:
-            program = self._checked_program(expressions, on_boundary)
-            self._functions[expressions, on_boundary] = backend.compiled(
-                lambda *points: self.evaluate(program, *points),
-                read=[*self._network.variables, *self._coefficients.values()],
-            )
-        return self._functions[expressions, on_boundary]
+        program = self._checked_program(expressions, on_boundary)
+        read = [*self._network.variables, *self._coefficients.values()]
+        return backend.compiled(lambda *points: self.evaluate(program, *points), read)
 
     def _checked_program(self, expressions, on_boundary):
         problem, domain = self._problem, self._problem.domain

@@ -8,7 +8,7 @@ from keras import ops
 from keraspinn.derivatives.taylor import Taylor
 from keraspinn.derivatives.taylor.algebraic import is_algebraic, series_of
 from keraspinn.derivatives.taylor.indices import factorial
-from keraspinn.derivatives.taylor.rules import columns, concatenated
+from keraspinn.derivatives.taylor.rules import concatenated
 from keraspinn.derivatives.taylor.series import add_to
 from keraspinn.expressions import Program
 from keraspinn.expressions.program import columns as by_name
@@ -55,8 +55,8 @@ class HardConstraint:
         indices = network.indices
         if self._is_arithmetic:
             x = Taylor.of_points(points, indices)
-            symbols = {s.name: columns(x, [k]) for k, s in enumerate(self._symbols)}
-            factors = concatenated([series_of(e, symbols) for e in self._factors])
+            names = [symbol.name for symbol in self._symbols]
+            factors = concatenated(series_of(self._factors, names, x))
         else:
             factors = self._series(self._factors, points, indices)
         return factors * network + self._series(self._values, points, indices)

@@ -9,6 +9,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.backend.compatibility import every_layer
+from keraspinn.common.checks import check_type
 from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.scaling.scales import Scales
@@ -38,8 +39,7 @@ def checked_network(problem, network):
         ValueError: If a field that depends on some coordinates alone has no network
             for itself.
     """
-    if not isinstance(problem, Problem):
-        raise TypeError(f"`problem` must be a keraspinn.Problem, not {problem!r}")
+    check_type("problem", problem, Problem, "a keraspinn.Problem")
     layers = list(network.values()) if isinstance(network, dict) else [network]
     if not layers or not all(isinstance(layer, keras.Layer) for layer in layers):
         raise TypeError(

@@ -23,12 +23,9 @@ class Logs:
         names = (f"{name}_loss" for name in dict.fromkeys([*problem.terms, *labels]))
         self._losses = self._means(["loss", *names])
         self._optimizer = []
+        is_free = problem.determined_up_to_constant
         self.errors = [
-            RelativeL2(
-                name=f"{name}_relative_l2",
-                up_to_constant=problem.determined_up_to_constant(name),
-                dtype=dtype,
-            )
+            RelativeL2(f"{name}_relative_l2", is_free(name), dtype)
             for name in problem.reference_expressions
         ]
 

@@ -70,9 +70,8 @@ class Tangent:
             )
         self._inside, self._on_face, self._whole = inside, on_face, whole
         functions = self._rows, self._moved, self._field_rows, self._squares
-        self.rows, self.moved, self.field_rows, self.squares = map(
-            self.compiled, functions
-        )
+        compiled = map(self.compiled, functions)
+        self.rows, self.moved, self.field_rows, self.squares = compiled
 
     @classmethod
     def kept(cls, model, *sizes):

@@ -72,12 +72,11 @@ def jacobian(function, tensors, points):
 
     def rows(point):
         alone = jax.tree.map(lambda part: part[None], point)
-        values, pull = jax.vjp(
-            lambda tensors: [value[0] for value in function(tensors, alone)],
-            list(tensors),
-        )
-        units = jnp.eye(len(values), dtype=values[0].dtype)
-        return [joined(pull([*unit])[0]) for unit in units]
+
+        def values(tensors):
+            return [value[0] for value in function(tensors, alone)]
+
+        return [joined(gradients) for gradients in jax.jacrev(values)(list(tensors))]
 
     return jax.vmap(rows)(points)
 

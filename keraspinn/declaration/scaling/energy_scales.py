@@ -78,19 +78,6 @@ def energy_scales(domain, terms, field_names, given=None):
     return Scales(scales.coordinates, scales.fields, terms, scales.offsets)
 
 
-@functools.lru_cache(maxsize=8)
-def coarse_energy(domain, terms, field_names):
-    """Return the `CoarseEnergy` of a declaration.
-
-    Args:
-        domain: The geometry.
-        terms: Tuple of `Term`s, the energy's among them.
-        field_names: Tuple of the fields' names.
-    """
-    with np.errstate(all="ignore"):  # numbers that are not finite are left out
-        return CoarseEnergy(domain, terms, field_names)
-
-
 class CoarseEnergy:
     """Energy of polynomials, with its minimum.
 
@@ -104,6 +91,7 @@ class CoarseEnergy:
             is quadratic; or "".
     """
 
+    @np.errstate(all="ignore")  # numbers that are not finite are left out
     def __init__(self, domain, terms, field_names):
         degree = DEGREES.get(domain.dimension, DEGREE_BEYOND)
         self._names = list(field_names)
@@ -282,6 +270,10 @@ class CoarseEnergy:
             if names := [name for name, size in pairs if size > HELD * most.max() > 0]:
                 return text.format(" and ".join(names))
         return ""
+
+
+# The `CoarseEnergy` of a declaration, made once.
+coarse_energy = functools.lru_cache(maxsize=8)(CoarseEnergy)
 
 
 class _Piece:

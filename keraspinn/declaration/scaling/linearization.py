@@ -2,7 +2,6 @@
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.field_parts import parts_of_fields
 from keraspinn.declaration.probe_points import probe_normals, run_at
@@ -11,6 +10,7 @@ from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, Term, fields_of_fewer_coordinates
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
 from keraspinn.expressions import NormalComponent, Parameter, Program, field_and_index
+from keraspinn.expressions.field import Field
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 
@@ -142,7 +142,7 @@ class Linearization:
                 known.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
                 normals = probe_normals(domain, term.blocks, polynomials.points)
                 inputs.append(normals[:, [domain.normal.index(node)]])
-            elif isinstance(node, (sp.Derivative, AppliedUndef, At)):
+            elif isinstance(node, (sp.Derivative, Field, At)):
                 fields.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
                 inner, arguments = node, points
                 if isinstance(node, At):

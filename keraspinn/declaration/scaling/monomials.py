@@ -3,9 +3,8 @@
 import collections
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
-from keraspinn.expressions import At, field_and_index
+from keraspinn.expressions import At, Field, field_and_index
 
 # Number of monomials above which a product is not expanded.
 MOST_MONOMIALS = 400
@@ -50,9 +49,9 @@ def has_derivative(monomial, name=""):
 
 def _terms(node, coordinates, opaque):
     """Return pairs of a monomial and its coefficient."""
-    if not node.has(AppliedUndef):
+    if not node.has(Field):
         return [(frozenset(), node)]
-    if isinstance(node, (sp.Derivative, AppliedUndef)):
+    if isinstance(node, (sp.Derivative, Field)):
         return [(frozenset({(field_and_index(node, coordinates), 1.0)}), sp.S.One)]
     if isinstance(node, At):
         # One more entry distinguishes it from the field without a shift.

@@ -12,12 +12,11 @@ import math
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at
 from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
 from keraspinn.declaration.terms import expressions_of, fields_of_fewer_coordinates
-from keraspinn.expressions import At, NormalComponent, Parameter, fields_of
+from keraspinn.expressions import At, Field, NormalComponent, Parameter, fields_of
 
 # Part of a field that may be anything, in `free_shifts`.
 CONSTANT = "a constant"
@@ -95,11 +94,11 @@ def needs_offset(name, terms):
     inside = filter(_holds_inside, terms.values())
     for expression in (e for term in inside for e in term.pointwise):
         known = dict.fromkeys(expression.atoms(sp.Derivative, At), sp.S.One)
-        for field in expression.atoms(AppliedUndef):
+        for field in expression.atoms(Field):
             known[field] = sp.Integer(field.func.__name__ != name)
         bases = [p.base for p in expression.atoms(sp.Pow) if p.exp.is_negative]
         bases += [logarithm.args[0] for logarithm in expression.atoms(sp.log)]
-        if any(base.has(AppliedUndef) and base.xreplace(known) == 0 for base in bases):
+        if any(base.has(Field) and base.xreplace(known) == 0 for base in bases):
             return True
     return False
 

@@ -6,10 +6,9 @@ from typing import Self, SupportsFloat
 import keras
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.common.checks import finite_number, positive_number
-from keraspinn.expressions import At, from_json, to_json
+from keraspinn.expressions import At, Field, from_json, to_json
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.part import exact_number
 
@@ -130,14 +129,14 @@ class Scales:
             expression: Normalized SymPy expression in the user's units.
             size: The expression's scale.
         """
-        nodes = expression.atoms(AppliedUndef, sp.Derivative)
+        nodes = expression.atoms(Field, sp.Derivative)
         factors = {node: self._in_units(node, node) for node in nodes}
         factors |= {n: self._in_units(n.node, n) for n in expression.atoms(At)}
         scaled = expression.xreplace(factors)  # outermost nodes only
         return scaled if size == 1 else _times(1.0 / size, scaled)
 
     def _in_units(self, node, scaled):
-        if isinstance(node, AppliedUndef):
+        if isinstance(node, Field):
             name = node.func.__name__
             product = _times(self.field(name), scaled)
             return product + self.offset(name) if self.offset(name) else product

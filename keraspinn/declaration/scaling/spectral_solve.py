@@ -11,7 +11,7 @@ import itertools
 import numpy as np
 
 from keraspinn.declaration.scaling import linearization
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At
 
 # Polynomial degrees, by the number of coordinates that fields vary along.
 DEGREES = {1: 40}

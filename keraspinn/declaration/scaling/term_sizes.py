@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at, initial_values
 from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
-from keraspinn.expressions import At, distinct_nodes, field_and_index
+from keraspinn.expressions import At, Field, distinct_nodes, field_and_index
 
 # Number of operations in a source term, from which on it is not differentiated.
 LONGEST_SOURCE = 1000
@@ -157,7 +156,7 @@ def _split(monomial, field):
 def _typical(fields, domain, points, node):
     """Return the magnitude of a function of fields at the fields' magnitudes."""
     stand_ins = {}
-    for atom in distinct_nodes([node], (sp.Derivative, AppliedUndef, At)):
+    for atom in distinct_nodes([node], (sp.Derivative, Field, At)):
         inner = atom.node if isinstance(atom, At) else atom
         name, index = field_and_index(inner, domain.coordinates)
         rate = math.prod(h**-n for h, n in zip(domain.half, index, strict=True))

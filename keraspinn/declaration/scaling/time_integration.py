@@ -4,12 +4,12 @@ import warnings
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import run_at
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.expressions import At, Interpolation, NormalComponent, Parameter, Program
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.field import Field
 from keraspinn.expressions.nodes import distinct_nodes
 
 # Relative errors of a step; the absolute one is this part of the magnitude so far.
@@ -107,7 +107,7 @@ class _InitialValueProblem:
                 symbols[node] = sp.Float(node.initial)
             elif isinstance(node, (At, NormalComponent, Interpolation)):
                 raise ValueError("They hold shifted arguments, normals or tables.")
-            elif isinstance(node, (sp.Derivative, AppliedUndef)):
+            elif isinstance(node, (sp.Derivative, Field)):
                 field, index = field_and_index(node, domain.coordinates)
                 order = index[self._column]
                 orders[field] = max(orders[field], order)

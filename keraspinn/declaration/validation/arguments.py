@@ -6,9 +6,8 @@ import warnings
 from collections.abc import Mapping
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
-from keraspinn.common.checks import check_known
+from keraspinn.common.checks import check_known, check_type
 from keraspinn.declaration import formulas
 from keraspinn.declaration.conditions import Condition, Data, Reference
 from keraspinn.declaration.integrals import resolve_parts
@@ -24,18 +23,9 @@ from keraspinn.declaration.validation.discontinuities import (
     join_by_part,
 )
 from keraspinn.declaration.validation.peaks import describe_peaks
-from keraspinn.expressions import fields_of, required_derivatives, validate
+from keraspinn.expressions import Field, fields_of, required_derivatives, validate
 from keraspinn.expressions.image import plain_fields, with_images, with_sums
 from keraspinn.expressions.line_integral import LineIntegral
-
-
-def check_equations(equations):
-    """Refuse an object that is no dict of equations, or an empty one."""
-    if not isinstance(equations, Mapping) or not equations:
-        raise TypeError(
-            "`equations` must be a dict from names to equations, such as "
-            f"{{'heat': sympy.Eq(u.diff(t), u.diff(x, 2))}}. Received: {equations!r}"
-        )
 
 
 def validate_conditions(conditions):
@@ -139,8 +129,7 @@ def validate_scales(scales, domain, terms, names):
             for field, size in scales.items()
         }
         return find(domain, terms, names, magnitudes)
-    if not isinstance(scales, Scales):
-        raise TypeError(f"`scales` must be keraspinn.Scales. Received: {scales!r}")
+    check_type("scales", scales, Scales, "keraspinn.Scales")
     if tuple(scales.coordinates) != tuple(domain.coordinates):
         raise ValueError(
             f"`scales` must have the coordinates {list(domain.coordinates)}, in this "
@@ -268,7 +257,7 @@ def order_fields(requested, expressions, coordinates):
     Raises:
         ValueError: If others are requested, or no field depends on a coordinate.
     """
-    atoms = set().union(*(e.atoms(AppliedUndef) for e in expressions))
+    atoms = set().union(*(e.atoms(Field) for e in expressions))
     applied = {field.func.__name__: field for field in atoms}
     names = fields_of(expressions)
     for symbol in coordinates:

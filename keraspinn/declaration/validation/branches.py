@@ -4,11 +4,9 @@ import warnings
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at, probe_points, with_symbols
-from keraspinn.expressions import Parameter
-from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.expressions import Field, Parameter, distinct_nodes
 
 # Points at which a branch must hold. A gap that they miss fills about 0.1 % of the
 # domain, and the guard in `fit` detects it.
@@ -108,4 +106,4 @@ def _should_hold(number, condition, piece):
         limits = [value.xreplace(surface) for value, _ in piece.args]
         is_singular = any(limit.has(sp.nan, sp.zoo, sp.oo, -sp.oo) for limit in limits)
         return not is_singular and limits.count(limits[number]) == 1
-    return condition != sp.true and not condition.has(AppliedUndef, Parameter)
+    return condition != sp.true and not condition.has(Field, Parameter)

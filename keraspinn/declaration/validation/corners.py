@@ -5,12 +5,11 @@ import itertools
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.blending import projection
 from keraspinn.declaration.probe_points import evaluate_at, probe_normals, probe_points
 from keraspinn.declaration.terms import condition_terms, is_on
-from keraspinn.expressions import At, Parameter
+from keraspinn.expressions import At, Field, Parameter
 
 # Contradiction relative to the largest term nearby, up to which it is harmless.
 LARGEST_MISMATCH = 0.01
@@ -59,15 +58,15 @@ def _mismatch(domain, expression, forms, face, edge):
     """Return an expression's value where a face meets a hard one, 0 if unknown."""
     if not len(edge):
         return 0.0
-    fields = [f for f in expression.atoms(AppliedUndef) if f.func.__name__ in forms]
+    fields = [f for f in expression.atoms(Field) if f.func.__name__ in forms]
     known = {f: forms[f.func.__name__].value for f in fields}
     constrained = {f: known[f] + forms[f.func.__name__].factor * f for f in fields}
     whole = expression.subs(constrained).doit()
-    networks = sorted(whole.atoms(AppliedUndef, sp.Derivative), key=str)
+    networks = sorted(whole.atoms(Field, sp.Derivative), key=str)
     missed = whole.xreplace(dict.fromkeys(networks, sp.S.Zero))
     some = {network: sp.Rational(k + 3, 2) for k, network in enumerate(networks)}
     parts = [p.subs(known).doit() for p in sp.Add.make_args(expression)]
-    parts = [part for part in parts if not part.has(AppliedUndef)]
+    parts = [part for part in parts if not part.has(Field)]
     symbols = *domain.coordinates, *domain.normal
     expressions = [whole.xreplace(some) - missed, missed, *parts]
     nearby = probe_points(domain, ((face,), *domain.blocks("interior")))

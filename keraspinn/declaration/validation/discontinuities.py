@@ -11,13 +11,13 @@ import functools
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import probe_points, run_at, with_symbols
 from keraspinn.declaration.regional import Equation
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends
 from keraspinn.declaration.validation.periodicity import differs_at_ends
 from keraspinn.expressions import Interpolation, Program, distinct_nodes, normalize
+from keraspinn.expressions.field import Field
 from keraspinn.geometry.by_region import relation
 from keraspinn.geometry.faces import in_coordinates_of
 
@@ -132,7 +132,7 @@ def describe_lost_jump(condition, expressions, domain, blocks):
     inner = [
         (normalize(d.expr), d.variables)
         for d in outer
-        if not isinstance(d.expr, (AppliedUndef, sp.sign))  # as SymPy derives |u'|
+        if not isinstance(d.expr, (Field, sp.sign))  # as SymPy derives |u'|
     ]
     parts = dict.fromkeys(part for block in blocks for part in block)
     jump = next(filter(None, map(_find_steep_cell, expressions)), None)
@@ -214,7 +214,7 @@ def _law_and_bends(expression):
     is_short = sp.count_ops(expression) <= MOST_OPERATIONS
     terms = sp.Add.make_args(sp.expand_mul(expression) if is_short else expression)
     algebraic = [term for term in terms if not term.has(sp.Derivative)]
-    plain = set().union(*(term.atoms(AppliedUndef) for term in algebraic))
+    plain = set().union(*(term.atoms(Field) for term in algebraic))
     is_law = plain and not plain & {d.expr for d in expression.atoms(sp.Derivative)}
     second = [
         term

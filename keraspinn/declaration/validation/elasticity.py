@@ -3,10 +3,9 @@
 import collections
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.terms import condition_terms, equation_expressions
-from keraspinn.expressions import required_derivatives
+from keraspinn.expressions import Field, required_derivatives
 
 UNRELIABLE = (
     "Least squares on the strong form of elasticity converges to a too stiff solution "
@@ -28,10 +27,8 @@ def describe_unreliable_elasticity(domain, terms):
         terms: Dict from names to `Term`s, hard ones included.
     """
     axes = [domain.coordinates.index(s) for s in domain.space_coordinates]
-    if len(axes) < 2:
-        return ""
     coupled = collections.Counter()  # number of equations with a mixed derivative
-    equations = [*equation_expressions(terms)]
+    equations = equation_expressions(terms)
     values = _explicit_values(equations)
     for expression in _substituted(equations, values):
         needed = required_derivatives([expression], domain.coordinates).items()
@@ -60,7 +57,7 @@ def _explicit_values(expressions):
     values = {}
     for expression in expressions:
         derived = {d.expr for d in expression.atoms(sp.Derivative)}
-        bare = expression.atoms(AppliedUndef) - derived - values.keys()
+        bare = expression.atoms(Field) - derived - values.keys()
         for field in sorted(bare, key=str):
             factor = expression.coeff(field)
             rest = expression - factor * field
@@ -76,7 +73,7 @@ def _substituted(expressions, values):
 
 def _constant(expression):
     """Return the name of the field that an expression sets to a constant, in a set."""
-    fields = expression.atoms(AppliedUndef)
+    fields = expression.atoms(Field)
     others = expression.xreplace(dict.fromkeys(fields, sp.S.One)).atoms(sp.Symbol)
     is_value = len(fields) == 1 and not others and not expression.has(sp.Derivative)
     return {field.func.__name__ for field in fields} if is_value else set()

@@ -7,10 +7,9 @@ balance, four for plane elasticity or a beam.
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import probe_points, run_at
-from keraspinn.expressions import At, Parameter, Program, required_derivatives
+from keraspinn.expressions import At, Field, Parameter, Program, required_derivatives
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.nodes import distinct_nodes
 
@@ -41,7 +40,7 @@ class NormalOrder:
     def __init__(self, domain, expressions):
         self._domain, self._program = domain, None
         self._is_advection = _is_advection(domain, expressions)
-        kinds = Parameter, sp.Derivative, AppliedUndef, At
+        kinds = Parameter, sp.Derivative, Field, At
         names = {n: sp.Dummy(real=True) for n in distinct_nodes(expressions, kinds)}
         if any(isinstance(node, At) for node in names):
             return

@@ -4,10 +4,9 @@ import warnings
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
-from keraspinn.expressions import At, Interpolation, NormalComponent, Parameter
+from keraspinn.expressions import At, Field, Interpolation, NormalComponent, Parameter
 from keraspinn.expressions.line_integral import LineIntegral, nodes
 from keraspinn.expressions.nodes import distinct_nodes
 
@@ -74,7 +73,7 @@ def check_tables(expressions, domain, blocks, where):
     points = probe_points(domain, blocks, _TABLE_POINTS) if tables else ()
     for node in tables:
         for argument, ends in zip(node.arguments, node.table.ranges, strict=True):
-            if argument.has(AppliedUndef, Parameter):
+            if argument.has(Field, Parameter):
                 continue
             (values,) = evaluate_at([argument], domain.coordinates, points)
             (start, end), low, high = ends, values.min(), values.max()
@@ -130,7 +129,7 @@ def check_kernels(expressions, domain, blocks, where):
 def _substitute_numbers(integral):
     """Return an integral with numbers for fields, and inner integrals as sums."""
     known = integral
-    for kind in (At, sp.Derivative, AppliedUndef, Parameter, NormalComponent):
+    for kind in (At, sp.Derivative, Field, Parameter, NormalComponent):
         # Different numbers, so that u(s) - u(x) does not vanish.
         atoms = sorted(known.atoms(kind), key=str)
         known = known.xreplace({a: 1 + sp.Rational(k, 7) for k, a in enumerate(atoms)})

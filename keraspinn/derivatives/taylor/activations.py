@@ -7,7 +7,7 @@ the activation, at polynomial cost in the order.
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeAlias
 
 import keras
@@ -56,10 +56,7 @@ def registering(registry, keys):
 
 def coefficients_of(activation):
     """Return the registered coefficients of `activation`, or `None`."""
-    try:
-        return _COEFFICIENTS.get(activation)
-    except TypeError:  # an unhashable callable is not registered
-        return None
+    return _COEFFICIENTS.get(activation) if isinstance(activation, Hashable) else None
 
 
 def _self_convolution(series, k):

@@ -7,7 +7,7 @@ import sympy as sp
 from sympy.functions.elementary.piecewise import ExprCondPair
 
 from keraspinn.derivatives.taylor.activations import power
-from keraspinn.derivatives.taylor.rules import activate
+from keraspinn.derivatives.taylor.rules import activate, columns
 from keraspinn.derivatives.taylor.series import select
 from keraspinn.expressions.nodes import NODES
 
@@ -31,15 +31,16 @@ def is_algebraic(expression):
     )
 
 
-def series_of(expression, symbols):
-    """Return the series of an expression, with equal subexpressions evaluated once.
+def series_of(expressions, names, points):
+    """Return series of expressions, a list, with equal parts evaluated once.
 
     Args:
-        expression: SymPy expression of sums, products, powers, pieces and functions.
-        symbols: Dict from names of its symbols to `Taylor` series of one feature.
+        expressions: SymPy expressions of sums, products, powers, pieces and functions.
+        names: Names of their symbols, one for each coordinate.
+        points: `Taylor` series of the points.
     """
-    (first, *_) = symbols.values()
-    zero = first * 0.0
+    symbols = {name: columns(points, [k]) for k, name in enumerate(names)}
+    zero = symbols[names[0]] * 0.0
 
     @functools.cache
     def evaluate(node):
@@ -73,4 +74,4 @@ def series_of(expression, symbols):
             operands = map(holds, condition.args)
         return NODES[type(condition)](*operands)
 
-    return evaluate(expression)
+    return [*map(evaluate, expressions)]

@@ -50,14 +50,9 @@ register_rule(ops.add)(_combined_by(operator.add))
 register_rule(ops.subtract)(_combined_by(operator.sub))
 register_rule(ops.multiply)(_combined_by(operator.mul))
 register_rule(ops.negative)(_combined_by(operator.neg))
-
-
-@register_rule(ops.divide, ops.true_divide)
-def divide(operation, left, right):
-    left, right = _alike(operation, left, right)
-    if len(right.coefficients) == 1:  # a constant
-        return left.map(lambda coefficient: coefficient / right.value)
-    return left * right.compose(power(-1))
+register_rule(ops.divide, ops.true_divide)(
+    _combined_by(lambda left, right: left * right.compose(power(-1)))
+)
 
 
 @register_rule(ops.power)

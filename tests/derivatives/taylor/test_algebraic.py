@@ -25,8 +25,8 @@ EXPRESSIONS = [
 
 def of(expression, points, indices):
     x = Taylor.of_points(ops.convert_to_tensor(points), IndexSet(indices))
-    symbols = {"x": x.map(lambda c: c[..., :1]), "y": x.map(lambda c: c[..., 1:])}
-    return series_of(expression, symbols)
+    (series,) = series_of([expression], ["x", "y"], x)
+    return series
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS, ids=str)
