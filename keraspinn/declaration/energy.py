@@ -1,12 +1,12 @@
 """Energy of a problem, a sum of integrals that its fields minimise."""
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.formulas import shorten
 from keraspinn.declaration.integrals import resolve_parts
-from keraspinn.expressions import At, Parameter, PartIntegral, highest_order, normalize
+from keraspinn.expressions import At, Field, Parameter, PartIntegral, highest_order
 from keraspinn.expressions.line_integral import LineIntegral
+from keraspinn.expressions.normal_form import normalize
 from keraspinn.expressions.second_variation import SecondVariation
 
 HIGHEST = 2  # order of a derivative in a density
@@ -74,7 +74,7 @@ def _is_divergence(region, density, domain):
     """Return whether a density of the interior has no Euler–Lagrange equation."""
     if resolve_parts(region, domain) != (domain.interior,):
         return False
-    fields = sorted(density.atoms(AppliedUndef), key=str)
+    fields = sorted(density.atoms(Field), key=str)
     equations = sp.euler_equations(density, fields, domain.coordinates)
     return not any(isinstance(equation, sp.Eq) for equation in equations)
 
@@ -100,7 +100,7 @@ def _checked(density, domain):
             "write the equations themselves, as `equations`."
         )
     variation = SecondVariation(density)
-    for field in sorted(density.atoms(AppliedUndef), key=str):
+    for field in sorted(density.atoms(Field), key=str):
         second = [
             number
             for number, node in enumerate(variation.nodes)
@@ -125,11 +125,11 @@ def check_loads(terms):
     for term in terms.values():
         if term.hard:
             for expression in term.expressions:
-                for field in expression.atoms(AppliedUndef):
+                for field in expression.atoms(Field):
                     held.setdefault(field, set()).update(term.parts)
     energy = next(term for term in terms.values() if term.is_energy)
     for integral in energy.expressions[0].atoms(PartIntegral):
-        fields = integral.integrand.atoms(AppliedUndef)
+        fields = integral.integrand.atoms(Field)
         parts = {*energy.blocks[energy.regions.index(integral.region)]}
         is_held = fields and all(parts <= held.get(field, set()) for field in fields)
         if is_held and not integral.integrand.has(sp.Derivative):

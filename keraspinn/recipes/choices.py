@@ -5,11 +5,10 @@ import dataclasses
 import keras
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration import Problem
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
-from keraspinn.expressions import Interpolation, Parameter
+from keraspinn.expressions import Field, Interpolation, Parameter
 from keraspinn.layers import FourierFeatures
 from keraspinn.networks import MLP, SIREN
 from keraspinn.optimizers import GaussNewton, SSBroyden
@@ -126,14 +125,11 @@ def wave_number(problem: Problem) -> float:
         phase.diff(c) * halves[c]
         for phase in waves
         for c in phase.free_symbols & halves.keys()
-        if phase.free_symbols <= halves.keys()
-        and not phase.has(AppliedUndef, Parameter)
+        if phase.free_symbols <= halves.keys() and not phase.has(Field, Parameter)
     ]
     points = probe_points(domain, domain.blocks("interior"))
-    numbers = [
-        float(np.nan_to_num(abs(rate)).max())
-        for rate in evaluate_at(rates, problem.coordinates, points)
-    ]
+    values = evaluate_at(rates, problem.coordinates, points)
+    numbers = [float(np.nan_to_num(abs(rate)).max()) for rate in values]
     tables = {i.table for e in expressions for i in e.atoms(Interpolation)}
     for values in (table.values for table in tables):
         is_above = values > (values.max() + values.min()) / 2

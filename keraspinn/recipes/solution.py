@@ -60,11 +60,10 @@ class Solution:
         """
         is_widened = any(stage.units for stage in self.recipe.stages)
         if is_widened or isinstance(self.model.network, TimeWindows):
-            decisions = [row["decision"] for row in self.history]
             raise ValueError(
                 "An ensemble repeats neither wider networks nor time windows. Pass "
                 "network= of the last width to solve, or march with several seeds. "
-                f"Received: {decisions}"
+                f"Received: {[row['decision'] for row in self.history]}"
             )
         model = self.untrained()
         ensemble = Ensemble(model.problem, model.network, size, model.seed)

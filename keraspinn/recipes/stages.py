@@ -77,11 +77,9 @@ class Stage:
             model: The `PINNModel`.
             **kwargs: As in `train`.
         """
-        arguments = {**self.fit, **kwargs}
         callbacks = list(self.callbacks(model)) if self.callbacks else []
-        for given in (self.fit, kwargs):
-            callbacks += given.get("callbacks", ())
-        return model.fit(**arguments | {"callbacks": callbacks})
+        callbacks += [*self.fit.get("callbacks", ()), *kwargs.get("callbacks", ())]
+        return model.fit(**{**self.fit, **kwargs, "callbacks": callbacks})
 
 
 def _with_units(model, units):

@@ -8,12 +8,11 @@ import textwrap
 
 import numpy as np
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import initial_values, run_at
 from keraspinn.declaration.terms import expressions_of
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends, kinks
-from keraspinn.expressions import At, Interpolation, PartIntegral, Program
+from keraspinn.expressions import At, Field, Interpolation, PartIntegral, Program
 from keraspinn.geometry import Box
 from keraspinn.geometry.part import quasi_random
 
@@ -104,7 +103,7 @@ def describe_field_peaks(terms, scales):
         leaves = expression.atoms(sp.Derivative, At, PartIntegral)
         hidden = {leaf: sp.Function(f"leaf_{leaf}")(sp.S.One) for leaf in leaves}
         plain = expression.xreplace(hidden)
-        for field in plain.atoms(AppliedUndef) - {*hidden.values()}:
+        for field in plain.atoms(Field) - {*hidden.values()}:
             name = field.func.__name__
             middle, size = scales.offset(name), scales.field(name)
             value = sp.Symbol(name, real=True)
@@ -128,7 +127,7 @@ def _known(expression, dips=False):
         is_long = expression.count_ops() > MOST_EXPANDED
         terms = expression if is_long else sp.expand_mul(expression)
         for term in sp.Add.make_args(terms):
-            known, others = term.as_independent(AppliedUndef, as_Add=False)
+            known, others = term.as_independent(Field, as_Add=False)
             factors[others] = factors.get(others, 0) + known
     for others, known in factors.items():
         values = initial_values(known)
@@ -174,10 +173,8 @@ def _growth(logarithm, box, centre):
     near, nearer = (np.median(logarithm(box(centre, 0.5**n))) for n in (NEAR, NEARER))
     order = (nearer - near) / (NEARER - NEAR) / np.log(2)
     rest = (logarithm(centre[None])[0] - nearer) / (HALVINGS - NEARER) / np.log(2)
-    goes_on = rest > GROWING * order
-    # Beyond `LARGEST_POLE` the centre is the pole itself.
-    is_late = order / GROWING <= rest < LARGEST_POLE
-    return order if goes_on and not is_late else 0.0
+    is_late = order / GROWING <= rest < LARGEST_POLE  # beyond, it ends in the pole
+    return order if rest > GROWING * order and not is_late else 0.0
 
 
 def _faults(

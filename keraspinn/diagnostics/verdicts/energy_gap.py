@@ -177,8 +177,7 @@ def _misfits(tangent, _, batches, values):
     for (name, k), size in largest.items():
         term = problem.terms[name]
         fields = fields_of([term.expressions[k]])
-        label, misfit = term.names[k], rms(values[name][k])
-        misfit = misfit / size if size else float(misfit > 0)
+        label, misfit = term.names[k], rms(values[name][k]) / (size or 1.0)
         before, names = misfits.get(label, (0.0, []))
         misfits[label] = max(misfit, before), [*names, *fields]
     return misfits
