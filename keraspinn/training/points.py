@@ -37,10 +37,8 @@ def point_sources(problem, optimizer, dtype, batch_size, given, default):
             if period and default is None:
                 given = {RESIDUAL: Renewed(period)} | (given or {})
             batch_size = batch_size or {RESIDUAL: OF_AN_ENERGY}
-        if default is None and period:
-            default = ResidualBased(period)
-        elif default is None and not is_energy:
-            default = ResidualBased(1, pool=POOL)
+        if default is None and (period or not is_energy):
+            default = ResidualBased(period) if period else ResidualBased(1, pool=POOL)
         if batch_size is None and default:
             batch_size = {
                 name: INSIDE if term.is_equation else ON_A_FACE

@@ -240,8 +240,9 @@ def _faults(
             yield True, at, fault
         half = size(centre[None])[0] - np.log(2)
         is_met = np.mean(rest > half) >= 1 / SAMPLE_POINTS
-        # The integral of a source over a pole of such an order is unbounded.
-        most = len(term.free_symbols) if is_source else LARGEST_POLE
+        # The integral of a source in space over a pole of such an order is unbounded.
+        is_integral = is_source and advice == IN_SPACE
+        most = len(term.free_symbols) if is_integral else LARGEST_POLE
         if BOUNDED < order < most or is_met:
             continue
         # Find the largest box of which the peak fills a part.
