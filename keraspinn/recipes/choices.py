@@ -52,6 +52,12 @@ SIZE_FOR_WAVES = 40, 2
 # Radians per half of the domain from which a network of sines is taken.
 HIGH_WAVE_NUMBER = 20.0
 
+# Distance at which phases of waves are compared, relative to half of the domain.
+SPAN = 1e-4
+
+# Variation of a table, relative to its largest value, from which on its waves matter.
+LEAST_WAVES = 0.1
+
 # Frequency of its layers relative to the wave number: layers multiply it.
 FREQUENCY = 0.4
 
@@ -108,8 +114,8 @@ def chosen_windows(problem: Problem, callbacks: list):
 def wave_number(problem: Problem) -> float:
     """Return the largest wave number of the known functions in a declaration.
 
-    It is that of sines and cosines, where their phase varies most, and of tables, by
-    how often they cross the middle of their values.
+    It is that of sines and cosines at most points, and of tables, by how often they
+    cross the middle of their values.
 
     Args:
         problem: The `Problem`.
@@ -118,24 +124,23 @@ def wave_number(problem: Problem) -> float:
         A number, in radians per half of the domain's length along a coordinate.
     """
     domain = problem.domain
-    halves = dict(zip(problem.coordinates, domain.half, strict=True))
     expressions = [e for term in problem.all_terms.values() for e in term.expressions]
     waves = {node.args[0] for e in expressions for node in e.atoms(sp.sin, sp.cos)}
-    rates = [
-        phase.diff(c) * halves[c]
-        for phase in waves
-        for c in phase.free_symbols & halves.keys()
-        if phase.free_symbols <= halves.keys() and not phase.has(Field, Parameter)
-    ]
+    known = (w for w in waves if w.free_symbols <= {*problem.coordinates})
+    phases = [wave for wave in known if not wave.has(Field, Parameter)]
     points = probe_points(domain, domain.blocks("interior"))
-    values = evaluate_at(rates, problem.coordinates, points)
-    numbers = [float(np.nan_to_num(abs(rate)).max()) for rate in values]
+    numbers, before = [0.0], evaluate_at(phases, problem.coordinates, points)
+    for step in np.diag(domain.half) * SPAN:
+        after = evaluate_at(phases, problem.coordinates, points + step)
+        changes = (abs(b - a) for a, b in zip(before, after, strict=True))
+        numbers += [float(np.nan_to_num(np.median(c) / SPAN)) for c in changes]
     tables = {i.table for e in expressions for i in e.atoms(Interpolation)}
     for values in (table.values for table in tables):
-        is_above = values > (values.max() + values.min()) / 2
+        is_wide = np.ptp(values) > LEAST_WAVES * abs(values).max()
+        is_above = is_wide & (values > (values.max() + values.min()) / 2)
         crossings = [np.diff(is_above, axis=k).sum(axis=k) for k in range(values.ndim)]
         numbers += [np.pi / 2 * count.max() for count in crossings]
-    return max(numbers, default=0.0)
+    return float(f"{max(numbers):.6g}")
 
 
 def chosen_recipe(problem: Problem) -> Recipe:
@@ -170,7 +175,7 @@ def set_weights(model, weights: dict[str, float]):
 
 
 def better_weights(model, verdict, target: float) -> dict[str, float]:
-    """Return weights for heavy `Data`, and for conditions that an energy outweighs.
+    """Choose smaller weights for `Data`, larger ones where an energy outweighs.
 
     Data are heavy above half of their declared weight. The residual of a penalty is
     inverse to its weight.
@@ -184,11 +189,10 @@ def better_weights(model, verdict, target: float) -> dict[str, float]:
     weights = {name: float(weight) for name, weight in model.loss_weights.items()}
     if problem.energy is None:
         declared = {name: problem.conditions[name].weight for name in problem.measured}
-        heavy = {n: w for n, w in declared.items() if weights[n] > w / 2}
-        return {name: OF_DATA * weight for name, weight in heavy.items()}
+        return {n: OF_DATA * w for n, w in declared.items() if weights[n] > w / 2}
     factors = {
         name: HEAVIER * max(verdict.misfits[s] for s in problem.terms[name].names)
-        for name in weights.keys() - {*problem.measured}
+        for name in sorted(weights.keys() - {*problem.measured})
     }
     return {
         name: weights[name] * min(factor / target, HEAVIEST)

@@ -56,13 +56,15 @@ class Solution:
             size: Number of members.
 
         Raises:
-            ValueError: If the recipe widens the network, or time windows were trained.
+            ValueError: If the recipe widens the network or goes on with a model, or
+                time windows were trained.
         """
-        is_widened = any(stage.units for stage in self.recipe.stages)
-        if is_widened or isinstance(self.model.network, TimeWindows):
+        stages = self.recipe.stages
+        is_other = any(s.units for s in stages) or not (stages and stages[0].optimizer)
+        if is_other or isinstance(self.model.network, TimeWindows):
             raise ValueError(
-                "An ensemble repeats neither wider networks nor time windows. Pass "
-                "network= of the last width to solve, or march with several seeds. "
+                "An ensemble repeats neither wider networks nor time windows, nor a "
+                "model to go on with. Pass network= of the last width to solve. "
                 f"Received: {[row['decision'] for row in self.history]}"
             )
         model = self.untrained()

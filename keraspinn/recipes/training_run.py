@@ -157,11 +157,10 @@ class TrainingRun:
                     return self._unsolved(LATE)
             if has_risen and self.best[3] is self.model:
                 self.model.set_weights(self.best[2])
-            state = self.model, self.judged, self.target
             if is_stalled:
                 stage, decision = self._escalated(stage)
-            elif is_judged and (weights := choices.better_weights(*state)):
-                stage, decision = self._reweighted(stage, weights)
+            elif is_judged:
+                stage, decision = self._reweighted(stage)
             else:
                 stage, decision = self._continued(stage), ""
 
@@ -250,7 +249,7 @@ class TrainingRun:
             raise TimeoutError
 
     def _stop_late(self, batch, logs):
-        if self.judged is not None:  # a number of the progress bar
+        if self.judged is not None:  # the progress bar shows it
             logs["estimated_relative_l2"] = self.judged.error
         self.model.stop_training |= self._is_late()
 
@@ -335,8 +334,11 @@ class TrainingRun:
         fit, most = {**stage.fit, "batch_size": points}, max(points.values(), default=0)
         return dataclasses.replace(stage, fit=fit), f"stalled, {most:,} points"
 
-    def _reweighted(self, stage, weights):
-        """Return the next stage, with other loss weights, and the decision."""
+    def _reweighted(self, stage):
+        """Return the next stage, with better loss weights, and the decision."""
+        weights = choices.better_weights(self.model, self.judged, self.target)
+        if not weights:
+            return self._continued(stage), ""
         before = stage.callbacks or (lambda model: [])
         again = {"callbacks": lambda m: [*before(m), *choices.set_weights(m, weights)]}
         again |= {"optimizer": self._new_optimizer()}

@@ -141,9 +141,10 @@ def test_the_recipe_trains_an_ensemble(judge):
     first, second = ensemble.predict_members(points)
     assert ensemble.steps_taken == 2 and abs(second - first).max() > 1e-3
     wider = dataclasses.replace(solution.recipe.stages[-1], units=6)
-    solution = dataclasses.replace(solution, recipe=Recipe([wider]))
-    with pytest.raises(ValueError, match="neither wider networks nor time windows"):
-        solution.ensemble()
+    for stages in ([wider], [dataclasses.replace(SGD, optimizer=None)]):
+        solution = dataclasses.replace(solution, recipe=Recipe(stages))
+        with pytest.raises(ValueError, match="neither wider networks nor time windows"):
+            solution.ensemble()
 
 
 def test_the_progress_bar_shows_the_estimated_error_of_the_round_before(judge, capsys):
@@ -463,9 +464,12 @@ def test_penalties_that_an_energy_outweighs_weigh_more_in_the_next_round(judge):
         assert choices.better_weights(run.model, judged, 2.5e-4) == pytest.approx(
             weights
         )
-    stage, decision = run._reweighted(Stage(None, dict(TINY)), {"base": 30.0})
+    misfits = {"base": 3.75e-3}
+    run.judged = dataclasses.replace(run.judged, misfits=misfits)
+    stage, decision = run._reweighted(Stage(None, dict(TINY)))
     stage.callbacks(run.model)
-    assert float(run.model.loss_weights["base"]) == 30 and decision == "base weighs 30"
+    weight = float(run.model.loss_weights["base"])
+    assert weight == pytest.approx(30) and decision == "base weighs 30"
 
 
 def test_gauss_newton_takes_two_points_for_each_weight_of_a_small_network(monkeypatch):
@@ -631,10 +635,13 @@ def test_wave_numbers_of_energies_chirps_and_tables():
     waves = kp.Tabulated(points, 2 + np.cos(80 * np.pi * points))(x)
     noisy = np.random.default_rng(0).normal(points, 0.01)
     for k, expected in (
-        (2 + sp.cos(80 * sp.pi * x**2), 80 * np.pi),
+        (2 + sp.cos(80 * sp.pi * x**2), 40 * np.pi),
         (2 + sp.cos(80 * sp.pi * x), 40 * np.pi),
         (waves, 40 * np.pi),
         (1 + kp.Tabulated(points, noisy)(x), 0.0),  # no waves
+        (2 + kp.Tabulated(points, 1 + 0.01 * np.cos(80 * np.pi * points))(x), 0.0),
+        (2 + sp.sin(6 * sp.Abs(x - 0.5)), 3.0),
+        (2 + sp.cos(3 * sp.atan2(x - 0.5, 0.1)), 0.0),
         (2 + sp.sin(v), 0.0),
     ):
         problem = kp.Problem(
@@ -642,7 +649,7 @@ def test_wave_numbers_of_energies_chirps_and_tables():
             energy=kp.integral(k * v.diff(x) ** 2 / 2 - v),
             conditions={"ends": kp.Condition(v, on="boundary", hard=True)},
         )
-        assert wave_number(problem) == pytest.approx(expected, rel=0.1, abs=20)
+        assert wave_number(problem) == pytest.approx(expected, rel=0.1, abs=18)
 
 
 def test_oscillating_source_terms_choose_sines_and_gauss_newton():

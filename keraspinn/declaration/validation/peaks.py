@@ -30,8 +30,8 @@ HALVINGS = 44
 # round-off would cancel 1 - cos(r).
 NEAR = 8
 NEARER = 12
-# Part of this growth that goes on to the centre, and its inverse: that of a narrow peak
-# ends before, or begins behind.
+# Part of this growth that a pole's has nearer to its centre, and inverse of the largest
+# part. A narrow peak grows far less or far more there.
 GROWING = 0.5
 # Points in each box.
 BOX_POINTS = 256

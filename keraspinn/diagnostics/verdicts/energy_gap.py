@@ -177,9 +177,9 @@ def _misfits(tangent, _, batches, values):
     for (name, k), size in largest.items():
         term = problem.terms[name]
         fields = fields_of([term.expressions[k]])
-        label, misfit = term.names[k], rms(values[name][k]) / (size or 1.0)
-        before, names = misfits.get(label, (0.0, []))
-        misfits[label] = max(misfit, before), [*names, *fields]
+        misfit = np.nan_to_num(rms(values[name][k]) / (size or 1.0), nan=np.inf)
+        before, names = misfits.get(term.names[k], (0.0, []))
+        misfits[term.names[k]] = max(float(misfit), before), [*names, *fields]
     return misfits
 
 

@@ -43,7 +43,7 @@ def has_zero(problem, name):
 
 
 def largest_terms(model, batches, declared, zeros):
-    """Return the root mean square of each expression's largest term, energies without.
+    """Return the root mean square of the largest term, for all but energies.
 
     Args:
         model: The `PINNModel`, in double precision.

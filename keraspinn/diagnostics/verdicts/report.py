@@ -24,7 +24,8 @@ NEARLY = "Train on while the loss falls, then with more points or a larger netwo
 ENERGY = "The energy is not at its least: train on, with more steps and more points."
 PENALTY = (
     "Beside an energy, a soft condition or equation is a penalty, which the energy "
-    "outweighs in {}. Declare hard=True, or raise weight= until the error is small."
+    "outweighs in {}. Declare hard=True, or raise weight= until the error is small; "
+    "write an equation as keraspinn.Condition(..., on='interior', weight=100)."
 )
 CORNER = (
     "Not in the estimate: beside a re-entrant corner, or the end of a condition within "
