@@ -14,8 +14,7 @@ source = sp.exp(-20 * ((x + 1.2) ** 2 + y**2))
 spread = 0.05 * (c.diff(x, 2) + c.diff(y, 2))
 closed = kp.normal_derivative(c, channel)
 transport = sp.Eq(u * c.diff(x) + v * c.diff(y), spread + source)
-inlet = kp.Condition(c, on={x: -2})
 sides = kp.Condition(closed, on=[{x: 3}, {y: -2}, {y: 2}, obstacle])
-conditions = {"inlet": inlet, "closed": sides}
+conditions = {"inlet": kp.Condition(c, on={x: -2}), "closed": sides}
 problem = kp.Problem(channel, {"transport": transport}, conditions)
 solution = kp.solve(problem, tolerance=1e-3, max_time=300)

@@ -123,14 +123,13 @@ def wave_number(problem: Problem) -> float:
     Returns:
         A number, in radians per half of the domain's length along a coordinate.
     """
-    domain = problem.domain
     expressions = [e for term in problem.all_terms.values() for e in term.expressions]
     waves = {node.args[0] for e in expressions for node in e.atoms(sp.sin, sp.cos)}
     known = (w for w in waves if w.free_symbols <= {*problem.coordinates})
     phases = [wave for wave in known if not wave.has(Field, Parameter)]
-    points = probe_points(domain, domain.blocks("interior"))
+    points = probe_points(problem.domain, problem.domain.blocks("interior"))
     numbers, before = [0.0], evaluate_at(phases, problem.coordinates, points)
-    for step in np.diag(domain.half) * SPAN:
+    for step in np.diag(problem.domain.half) * SPAN:
         after = evaluate_at(phases, problem.coordinates, points + step)
         changes = (abs(b - a) for a, b in zip(before, after, strict=True))
         numbers += [float(np.nan_to_num(np.median(c) / SPAN)) for c in changes]

@@ -38,13 +38,12 @@ def moved_parameters(problem, values, changes, is_estimated):
         changes: Their changes, subtracted, `(K,)`.
         is_estimated: Whether the correction holds, so that they are near.
     """
+    parts = problem.parameters, values, changes
     return [
         f"{parameter.name} moves from {value:.3g} to {value - change:.3g}: check its "
         f"unit, and begin nearer, keraspinn.Parameter('{parameter.name}', "
         f"initial={f'{value - change:.1g}' if is_estimated else '...'})."
-        for parameter, value, change in zip(
-            problem.parameters, values, changes, strict=True
-        )
+        for parameter, value, change in zip(*parts, strict=True)
         if abs(change) > MOVED * abs(value) > 0
     ]
 
