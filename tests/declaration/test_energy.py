@@ -270,6 +270,9 @@ def test_scales_of_an_energy_without_curvature_at_zero(power):
     size = kp.Problem(BAR, energy=energy, conditions=HELD).scales.fields["u"]
     q = power / (power - 1)
     assert size == pytest.approx(float(2**q / q), rel=0.3)
+    held = {"held": kp.Condition(U, on="boundary", hard=True)}
+    size = kp.Problem(BAR, energy=energy, conditions=held).scales.fields["u"]
+    assert size == pytest.approx(float(1 / q), rel=0.3)  # twice on half of the length
 
 
 def test_equations_and_natural_conditions_are_printed():

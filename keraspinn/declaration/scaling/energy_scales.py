@@ -190,7 +190,8 @@ class CoarseEnergy:
                     modes = reached
                     break
                 # A power may have no curvature at zero, or an infinite one.
-                nudge = NUDGE * self._free @ self._free.sum(axis=0)
+                smooth = np.tile(1.0 / (1.0 + self._basis.degrees), len(self._names))
+                nudge = NUDGE * self._free @ (self._free.T @ smooth)
                 factors = factors + nudge.reshape(factors.shape)
                 continue
             slopes, curvatures, changes = modes
@@ -221,14 +222,13 @@ class CoarseEnergy:
         It is nearer than that of an energy with T⁵, which falls for negative T.
         """
         last = np.nan_to_num(self.value(factors), nan=np.inf)
-        best = last, 0.0
+        best, slack = (last, 0.0), ROUNDING * abs(last)
         for length in lengths:
             value = self.value(factors + length * step)
             if value < best[0]:
                 best = value, length
-            elif value > best[0] + ROUNDING * abs(last):
-                if best[1] or lengths is not HALVINGS:  # else half of it may be less
-                    break
+            elif (best[1] or lengths is not HALVINGS) and value > best[0] + slack:
+                break  # half of a first length that is too long may be less
         return best
 
     def _modes(self, factors):
