@@ -169,7 +169,7 @@ class TrainingRun:
         judged = self.judged
         if judged.undetermined:
             return judged.undetermined
-        if judged.trusted or is_stalled or is_late:
+        if judged.trusted or is_stalled or (is_late and judged.contradictions):
             if noise := reasons.describe_noise(judged, self._parameters()):
                 return noise
         is_beside_corner = judged.unseen and not self.problem.measured

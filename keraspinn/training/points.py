@@ -7,7 +7,7 @@ from keraspinn.sampling.sources import PointSources
 
 # Candidates for each point of an optimizer that takes other points in each step.
 # Burgers, 20 × 4 units, Gauss–Newton, 300 s of one core: error 4.7e-7 with 5, 1.6e-5
-# with uniform points. With 20 it is about the same, and a step takes longer.
+# with uniform points.
 POOL = 5
 # Points for second-order optimizers, which fit them before they are renewed: many
 # inside, where the residual has derivatives.

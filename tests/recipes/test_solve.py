@@ -169,9 +169,12 @@ def test_the_reason_names_contradictory_data_at_the_deadline(judge):
     run = run_of(problem)
     run._judge()
     misfits = {"sensor": 0.3}
-    run.judged = dataclasses.replace(run.judged, misfits=misfits)
-    reason = run._reason(is_late=True, is_stalled=False)
-    assert "missed by 30 % of their size" in reason
+    for contradictions, is_named in (({}, False), (misfits, True)):
+        both = {"misfits": misfits, "contradictions": contradictions}
+        run.judged = dataclasses.replace(run.judged, **both)
+        reason = run._reason(is_late=True, is_stalled=False)
+        assert ("missed by 30 % of their size" in reason) == is_named
+        assert ("Give more time" in reason) != is_named
 
 
 def test_arguments_of_solve_override_choices(judge):

@@ -142,9 +142,9 @@ def energy_verdict(model, tolerance, points, quantities):
     is_singular = singular_corners(problem) or has_reentrant_corner(problem.domain)
     points *= AT_CORNERS if is_singular else 1
     with backend.double_precision():
-        gap, values, *moved = _measured(model, points)
-        changes = quantity_errors(quantities, *moved)
-        misfits, errors = _misfits(*moved, values), dict(gap.errors)
+        gap, values, tangent, step, batches = _measured(model, points)
+        changes = quantity_errors(quantities, tangent, step, batches)
+        misfits, errors = _misfits(tangent, batches, values), dict(gap.errors)
     for label, (misfit, fields) in misfits.items():
         if label not in problem.measured:
             errors |= {name: max(errors[name], misfit) for name in fields}
@@ -165,7 +165,7 @@ def energy_verdict(model, tolerance, points, quantities):
     )
 
 
-def _misfits(tangent, _, batches, values):
+def _misfits(tangent, batches, values):
     """Return how far penalties leave soft conditions unsatisfied, and their fields.
 
     Returns:
