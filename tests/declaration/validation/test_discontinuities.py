@@ -112,6 +112,12 @@ def test_a_lost_jump_warns(equation):
     assert "jumps at" in unreliable(equation, V.diff(X), Q.diff(X))
 
 
+def test_lost_jump_beside_a_field_that_is_no_flux_warns():
+    product = sp.Eq((step(1, 2) * U).diff(X), Q)
+    assert "jumps at" in unreliable(product, Q.diff(T), V.diff(X))
+    assert "jumps at" in unreliable(product, Q - U, V.diff(X))
+
+
 @pytest.mark.parametrize("equation", RIGHT.values(), ids=RIGHT)
 def test_equations_without_a_lost_jump_do_not_warn(equation):
     assert unreliable(equation, V.diff(X), Q.diff(X)) == ""
