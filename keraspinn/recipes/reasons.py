@@ -57,19 +57,6 @@ def describe_noise(verdict: Verdict, parameters: dict[str, tuple]) -> str:
     )
 
 
-def describe_unseen(verdict: Verdict) -> str:
-    """Return a sentence on an error that the estimate does not contain.
-
-    Args:
-        verdict: The `Verdict`.
-    """
-    return (
-        "The estimate is within the tolerance, but beside a re-entrant corner an "
-        f"energy is not trusted to less than {100 * verdict.unseen:.0f} %. Give a "
-        "larger tolerance, or round the corner off."
-    )
-
-
 def describe_unsolved(problem: Problem, text: str) -> str:
     """Return a sentence with advice that suits the problem.
 

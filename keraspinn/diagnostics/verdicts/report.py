@@ -21,15 +21,14 @@ MORE = (
     "and try other loss weights."
 )
 NEARLY = "Train on while the loss falls, then with more points or a larger network."
-ENERGY = "The energy is not at its least: train on, with more steps and more points."
+ENERGY = (
+    "The energy is not at its least: train on, with more steps and more points, or, "
+    "where coefficients vary fast, with keraspinn.networks.SIREN."
+)
 PENALTY = (
     "Beside an energy, a soft condition or equation is a penalty, which the energy "
     "outweighs in {}. Declare hard=True, or raise weight= until the error is small; "
     "write an equation as keraspinn.Condition(..., on='interior', weight=100)."
-)
-CORNER = (
-    "Not in the estimate: beside a re-entrant corner, or the end of a condition within "
-    "a side, an energy is up to {} too stiff. Compare with a wider network."
 )
 OTHERS = (
     "There may be other solutions, as the problem is not linear. Train from other "
@@ -78,8 +77,6 @@ def report(verdict):
             f"points change them by {percent(changed)} of the largest term, which "
             "is not in the estimate. Write the sum of integrals over parts."
         )
-    if verdict.unseen:
-        lines.append(CORNER.format(percent(verdict.unseen)))
     lines += others(verdict)
     if not verdict.trusted:
         lines += _advice(verdict)

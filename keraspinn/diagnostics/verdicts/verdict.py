@@ -49,8 +49,6 @@ class Verdict:
             error, NaN where it is unknown.
         causes: Sentences on likely causes that were detected.
         has_time: Whether the problem has a time coordinate.
-        unseen: Relative error that the estimate does not contain, as at a re-entrant
-            corner for an energy.
         of_energy: Whether an energy is minimised.
         is_unique: Whether no other solution is likely: the energy is convex, or the
             equations are linear or hold an initial value problem.
@@ -95,7 +93,6 @@ class Verdict:
     has_time: bool = False
     windows: tuple[float, ...] = ()
     shifts: dict[str, str] = dataclasses.field(default_factory=dict)
-    unseen: float = 0.0
     of_energy: bool = False
     is_unique: bool = True
     is_unexplained: bool = False
@@ -137,7 +134,7 @@ class Verdict:
         if self.is_unexplained:
             left = _largest(e for n, e in self.left.items() if n not in self.equations)
             error = max(SEVERAL * error, left)
-        largest = max(error, _largest(self.sums.values()), self.slack, self.unseen)
+        largest = max(error, _largest(self.sums.values()), self.slack)
         return self.decided and largest <= self.tolerance and not self.faults
 
     def __str__(self):

@@ -709,7 +709,7 @@ def test_more_points_are_drawn_where_the_correction_fits_a_few(monkeypatch):
 
 
 @pytest.mark.slow
-def test_errors_at_a_reentrant_corner_of_an_energy_are_not_trusted():
+def test_error_at_a_reentrant_corner_of_an_energy_is_its_excess():
     corners = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
     domain = kp.geometry.Polygon(corners, coordinates=(X, Y))
     density = (W.diff(X) ** 2 + W.diff(Y) ** 2) / 2 - W
@@ -718,14 +718,12 @@ def test_errors_at_a_reentrant_corner_of_an_energy_are_not_trusted():
     model = kp.PINNModel(problem, kp.networks.MLP(12, 2), seed=0)
     model.compile(kp.optimizers.GaussNewton())
     model.fit(steps_per_epoch=60, batch_size=2_000, verbose=0)
-    result = verdict(model, tolerance=0.02)
-    assert result.error < 0.05 and result.unseen == 0.03
-    near = dataclasses.replace(result, errors={"u": 1e-3}, left={"energy": 0.0})
-    assert not near.trusted and "re-entrant" in str(near)
+    result = verdict(model, tolerance=1e-4)
+    assert result.misfits["energy"] <= result.error < 0.05 and not result.trusted
+    near = dataclasses.replace(result, errors={"u": 1e-5}, left={"energy": 0.0})
+    assert near.trusted and "least" not in str(near)
     assert "loss weights" not in str(result)
-    assert "least" not in str(near)  # the rest of the energy has its least value
     assert "least" in str(dataclasses.replace(near, left={"energy": 0.1}))
-    assert dataclasses.replace(near, tolerance=0.05).trusted
     assert result.is_unique and "other solutions" not in str(result)
     assert "their energies" in str(dataclasses.replace(result, is_unique=False))
 

@@ -1,0 +1,116 @@
+"""Energy that changes on cells would save, beyond what the network expresses."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+from keraspinn import backend
+from keraspinn.diagnostics.verdicts import cells
+from keraspinn.training.tangent import Tangent
+
+X, Y = sp.symbols("x y")
+U, V = sp.Function("u")(X), sp.Function("v")(X, Y)
+
+
+def bar(stiffness=1, load=1, conditions=None, length=2):
+    density = stiffness * U.diff(X) ** 2 / 2 - load * U
+    ends = {"ends": kp.Condition(U, on=[{X: 0}, {X: length}], hard=True)}
+    domain = kp.geometry.Box({X: (0, length)})
+    conditions = ends | (conditions or {})
+    return kp.Problem(domain, energy=kp.integral(density), conditions=conditions)
+
+
+def at_rest(problem):
+    """Return a model whose fields are zero."""
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1, outputs=len(problem.fields)))
+    model.set_weights([np.zeros_like(weight) for weight in model.get_weights()])
+    return model.astype("float64")
+
+
+def savings(model):
+    (size,) = model.problem.scales.sizes(model.problem.terms["residual"])
+    with backend.double_precision():
+        return size * cells.savings_on_cells(Tangent(model, 100, 10))
+
+
+def integral(polynomial):
+    return polynomial.integ()(1) - polynomial.integ()(-1)
+
+
+# Energy saved by one bubble under a load, for a cell of half width one.
+ONE = integral(cells.EVEN) ** 2 / integral(cells.EVEN.deriv() ** 2) / 2
+
+
+def test_savings_of_a_loaded_bar_are_those_of_bubbles():
+    # h³ for a cell of half width h, of which there are 2 / (2 h).
+    expected = sum(ONE * 4.0**-level for level in cells.LEVELS)
+    assert savings(at_rest(bar())) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("stiffness", "load", "factor"),
+    [(10, 1, 0.1), (1e11, 1e6, 10.0), (1 + sp.Float(0) * X, 2, 4.0)],
+)
+def test_savings_are_in_the_users_units(stiffness, load, factor):
+    problem = bar(stiffness, load)
+    assert savings(at_rest(problem)) == pytest.approx(
+        factor * savings(at_rest(bar())), rel=1e-6
+    )
+
+
+def test_savings_of_a_part_with_a_load():
+    def loaded(where):
+        density = kp.integral((V.diff(X) ** 2 + V.diff(Y) ** 2) / 2)
+        domain = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+        edge = {"edge": kp.Condition(V, on="boundary", hard=True)}
+        load = kp.integral(V, over=where) if where else kp.integral(V)
+        return kp.Problem(domain, energy=density - load, conditions=edge)
+
+    whole = savings(at_rest(loaded(None)))
+    half = savings(at_rest(loaded(kp.geometry.Box({X: (0, 0.5), Y: (0, 1)}))))
+    assert half == pytest.approx(whole / 2, rel=0.1)
+
+
+def test_no_cell_contains_another_condition():
+    held = {"middle": kp.Condition(U, on={X: 1.03}, weight=9)}
+    less = savings(at_rest(bar())) - savings(at_rest(bar(conditions=held)))
+    assert 0 < less < 0.5 * savings(at_rest(bar()))
+
+
+def test_fast_waves_of_a_coefficient_count_where_cells_resolve_them():
+    waves = 2 + sp.cos(200 * sp.pi * X)
+    quiet, wavy = (savings(at_rest(bar(a))) for a in (2, waves))
+    assert wavy == pytest.approx(quiet, rel=0.3)
+
+
+def test_more_than_three_coordinates_have_no_cells():
+    coordinates = sp.symbols("x:4")
+    w = sp.Function("w")(*coordinates)
+    density = sum(w.diff(c) ** 2 for c in coordinates) / 2 - w
+    problem = kp.Problem(
+        kp.geometry.Box(dict.fromkeys(coordinates, (0, 1))),
+        energy=kp.integral(density),
+        conditions={"edge": kp.Condition(w, on="boundary", hard=True)},
+    )
+    assert savings(at_rest(problem)) == 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("waves", "is_trusted"), [(0, True), (40, False)])
+def test_waves_that_the_network_does_not_express_are_not_trusted(waves, is_trusted):
+    keras.utils.set_random_seed(0)
+    stiffness = 2 + sp.cos(2 * sp.pi * waves * X)
+    model = kp.PINNModel(bar(stiffness, length=1), kp.networks.MLP(20, 2), seed=0)
+    model = model.astype("float64")
+    model.compile(kp.optimizers.GaussNewton())
+    model.fit(steps_per_epoch=40, verbose=0)
+    verdict = kp.diagnostics.verdict(model)
+    assert verdict.trusted == is_trusted
+    assert verdict.decided == is_trusted
+    if not is_trusted:
+        # The mean of the stiffness is 2; that of waves in series 1 / mean(1 / a).
+        error = 1 - np.sqrt(3) / 2
+        assert error / 3 < verdict.error < 3 * error
+        assert "SIREN" in str(verdict)
