@@ -132,10 +132,8 @@ class Problem:
             expected = "{'heat': sympy.Eq(u.diff(t), u.diff(x, 2))}"
             expected = f"a dict from names to equations, such as {expected}"
             check_type("equations", equations, Mapping, expected, is_filled=True)
-        equations = {
-            name: e if isinstance(e, Equation) else Equation(e)
-            for name, e in (equations or {}).items()
-        }
+        pairs = (equations or {}).items()
+        equations = {n: e if isinstance(e, Equation) else Equation(e) for n, e in pairs}
         conditions = arguments.validate_conditions(conditions)
         if densities:
             equations, conditions = {}, {**equations, **conditions}
@@ -288,16 +286,12 @@ class Problem:
 
     def __str__(self):
         """Return the equations and conditions, a line each, and the scales."""
-        lines = [
-            f"Problem in {self.domain}, fields {', '.join(map(str, self.fields))}",
-            *energies.lines_of(self),
-            *(
-                f"  {name}: {formulas.shorten(expression)} {condition.place}"
-                for name, condition in (self._declared | self.conditions).items()
-                for expression in condition.expressions
-            ),
-            f"Trained in {', '.join(str(self.scales).splitlines())}",
-        ]
+        lines = [f"Problem in {self.domain}, fields {', '.join(map(str, self.fields))}"]
+        lines += energies.lines_of(self)
+        for name, c in (self._declared | self.conditions).items():
+            shortened = map(formulas.shorten, c.expressions)
+            lines += [f"  {name}: {expression} {c.place}" for expression in shortened]
+        lines.append(f"Trained in {', '.join(str(self.scales).splitlines())}")
         return "\n".join(map(formulas.wrap_line, lines))
 
     __repr__ = __str__
