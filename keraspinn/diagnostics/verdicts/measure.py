@@ -189,11 +189,8 @@ class _Measurement:
         sizes = self.declared, self.zeros
         self.few = tangent.draw(-2)
         self.terms = extents.largest_terms(tangent.model, self.few, *sizes)
-        self.labels = {
-            (name, k): label
-            for name, term in self.problem.terms.items()
-            for k, label in enumerate(term.names)
-        }
+        terms = self.problem.terms.items()
+        self.labels = {(n, k): name for n, t in terms for k, name in enumerate(t.names)}
         self.errors, self.sizes = self._errors()
         # Before it is trusted, a model's error must explain its usual residuals, too.
         usual, rest = (total_norm(residuals, *how, RARE) for residuals in sides)
