@@ -92,26 +92,22 @@ def _nodes(domain, values, planes):
 
 def _corners(domain, planes):
     """Return the largest tuples of parts that have a point in common."""
-    levels = {
-        part: plane[1] if plane else domain.distance(part)
-        for part, plane in planes.items()
-    }
-    # Shuffled, so that seeds of two parts are not at the same end in every row.
-    seeds = {}
-    for number, part in enumerate(levels):
+    levels, projections, seeds = {}, {}, {}
+    for number, (part, plane) in enumerate(planes.items()):
+        levels[part] = plane[1] if plane else domain.distance(part)
+        projections[part] = projection(domain, [levels[part]])
+        # Shuffled, so that seeds of two parts are not at the same end in every row.
         points = probe_points(domain, ((part,),), _PART_POINTS)
         seeds[part] = np.random.default_rng(number).permutation(points)
-    projections = {part: projection(domain, [level]) for part, level in levels.items()}
     corners = {}
     for count in range(2, len(domain.space_coordinates) + 1):
         for parts in itertools.combinations(levels, count):
             project = projection(domain, [levels[part] for part in parts])
             points = project(seeds[parts[0]])
-            touched = [
-                _is_end(domain, part, projections[part], points, seeds[part])
-                for part in levels
+            ends = [
+                _is_end(domain, p, projections[p], points, seeds[p]) for p in levels
             ]
-            for row in np.array(touched).T:
+            for row in np.array(ends).T:
                 corner = tuple(p for p, is_on in zip(levels, row, strict=True) if is_on)
                 if set(parts) <= set(corner):
                     corners[corner] = None

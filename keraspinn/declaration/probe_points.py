@@ -59,11 +59,8 @@ def parameter_corners(domain, expressions):
     for derivative in set().union(*(e.atoms(sp.Derivative) for e in expressions)):
         varying |= {*derivative.variables}
     pairs = zip(domain.coordinates, domain.centre, domain.half, strict=True)
-    ends = [
-        [(symbol, float(centre + side * half)) for side in (-1, 1, 0)]
-        for symbol, centre, half in pairs
-        if symbol not in varying
-    ]
+    constant = [(s, centre, half) for s, centre, half in pairs if s not in varying]
+    ends = [[(s, float(c + side * h)) for side in (-1, 1, 0)] for s, c, h in constant]
     if len(ends) > 2:
         return [dict(pairs) for pairs in zip(*ends, strict=True)]
     return [dict(pairs) for pairs in itertools.product(*(pair[:2] for pair in ends))]

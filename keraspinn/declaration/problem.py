@@ -132,10 +132,8 @@ class Problem:
             expected = "{'heat': sympy.Eq(u.diff(t), u.diff(x, 2))}"
             expected = f"a dict from names to equations, such as {expected}"
             check_type("equations", equations, Mapping, expected, is_filled=True)
-        equations = {
-            name: e if isinstance(e, Equation) else Equation(e)
-            for name, e in (equations or {}).items()
-        }
+        pairs = (equations or {}).items()
+        equations = {n: e if isinstance(e, Equation) else Equation(e) for n, e in pairs}
         conditions = arguments.validate_conditions(conditions)
         if densities:
             equations, conditions = {}, {**equations, **conditions}
@@ -288,16 +286,12 @@ class Problem:
 
     def __str__(self):
         """Return the equations and conditions, a line each, and the scales."""
-        lines = [
-            f"Problem in {self.domain}, fields {', '.join(map(str, self.fields))}",
-            *energies.lines_of(self),
-            *(
-                f"  {name}: {formulas.shorten(expression)} {condition.place}"
-                for name, condition in (self._declared | self.conditions).items()
-                for expression in condition.expressions
-            ),
-            f"Trained in {', '.join(str(self.scales).splitlines())}",
-        ]
+        lines = [f"Problem in {self.domain}, fields {', '.join(map(str, self.fields))}"]
+        lines += energies.lines_of(self)
+        for name, c in (self._declared | self.conditions).items():
+            shortened = map(formulas.shorten, c.expressions)
+            lines += [f"  {name}: {expression} {c.place}" for expression in shortened]
+        lines.append(f"Trained in {', '.join(str(self.scales).splitlines())}")
         return "\n".join(map(formulas.wrap_line, lines))
 
     __repr__ = __str__
@@ -312,12 +306,7 @@ class Problem:
     def get_config(self):
         config = {
             "domain": keras.saving.serialize_keras_object(self.domain),
-            "equations": {
-                n: to_json(e.expression)
-                if e.is_everywhere
-                else keras.saving.serialize_keras_object(e)
-                for n, e in self._declared.items()
-            },
+            "equations": {n: _to_json(e) for n, e in self._declared.items()},
             "conditions": keras.saving.serialize_keras_object({**self.conditions}),
             "reference": keras.saving.serialize_keras_object(self.reference)
             if isinstance(self.reference, Reference)
@@ -335,13 +324,7 @@ class Problem:
         reference, scales = config["reference"], config.get("scales")
         return cls(
             restored(config["domain"]),
-            {
-                n: restored(e, Equation)
-                if isinstance(e, dict) and "class_name" in e
-                else from_json(e)
-                for n, e in config["equations"].items()
-            }
-            or None,
+            {n: _from_json(e) for n, e in config["equations"].items()} or None,
             {n: restored(c, Condition, Data) for n, c in config["conditions"].items()},
             restored(reference, Reference)
             if isinstance(reference, dict)
@@ -350,3 +333,16 @@ class Problem:
             scales and Scales.from_config(scales),
             from_json(config["energy"]) if "energy" in config else None,
         )
+
+
+def _to_json(equation):
+    """Return an `Equation` as JSON's types: if it holds everywhere, its expression."""
+    if equation.is_everywhere:
+        return to_json(equation.expression)
+    return keras.saving.serialize_keras_object(equation)
+
+
+def _from_json(saved):
+    """Return the expression or `Equation` that `_to_json` wrote."""
+    is_equation = isinstance(saved, dict) and "class_name" in saved
+    return restored(saved, Equation) if is_equation else from_json(saved)

@@ -145,11 +145,9 @@ def warn_of_inactive_layers(network):
     Warns:
         UserWarning: With the layers' names.
     """
-    names = [
-        f"'{layer.name}' ({type(layer).__name__})"
-        for layer in every_layer(network)
-        if isinstance(layer, INACTIVE) and getattr(layer, "rate", True)
-    ]
+    inactive = [layer for layer in every_layer(network) if isinstance(layer, INACTIVE)]
+    active = [layer for layer in inactive if getattr(layer, "rate", True)]
+    names = [f"'{layer.name}' ({type(layer).__name__})" for layer in active]
     if names:
         warnings.warn(
             f"The network's {_enumerated(names)} does nothing: equations need "
@@ -195,11 +193,8 @@ def check_no_activity_losses(network, points):
 
 def _vanishing(derivatives):
     """Return the derivatives of positive order that are zero everywhere; NaN is not."""
-    return {
-        (name, index)
-        for (name, index), values in derivatives.items()
-        if any(index) and not np.any(ops.convert_to_numpy(values))
-    }
+    pairs = [(key, values) for key, values in derivatives.items() if any(key[1])]
+    return {key for key, values in pairs if not np.any(ops.convert_to_numpy(values))}
 
 
 def _unit(line):

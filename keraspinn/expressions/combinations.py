@@ -57,11 +57,8 @@ def _highest(indices):
     def below(lower, upper):
         return all(a <= b for a, b in zip(lower, upper, strict=True))
 
-    return sorted(
-        index
-        for index in indices
-        if sum(index) and not any(below(index, i) for i in indices - {index})
-    )
+    rates = filter(any, indices)
+    return sorted(i for i in rates if not any(below(i, j) for j in indices - {i}))
 
 
 def _combination(expression, symbols):

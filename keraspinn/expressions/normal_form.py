@@ -108,12 +108,9 @@ def _without_deltas(expression):
 
 def _with_numbers(expression):
     """Replace numbers such as gamma(26/5), which no node represents, by floats."""
-    constants = {
-        node: node.evalf()
-        for node in expression.atoms(sp.Function)
-        if type(node) not in NODES and node.is_number and node.evalf().is_Float
-    }
-    return expression.xreplace(constants)
+    unknown = [n for n in expression.atoms(sp.Function) if type(n) not in NODES]
+    numbers = {node: node.evalf() for node in unknown if node.is_number}
+    return expression.xreplace({n: x for n, x in numbers.items() if x.is_Float})
 
 
 def _check_scalar(side, called):

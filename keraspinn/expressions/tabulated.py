@@ -164,12 +164,11 @@ class Interpolation(sp.Expr):
         return self.args[1:]
 
     def _eval_derivative(self, symbol):
-        terms = [
-            self.func(self.table.differentiated(axis), *self.arguments)
-            * argument.diff(symbol)
-            for axis, argument in enumerate(self.arguments)
-            if argument.has(symbol)
-        ]
+        terms = []
+        for axis, argument in enumerate(self.arguments):
+            if argument.has(symbol):
+                rate = self.func(self.table.differentiated(axis), *self.arguments)
+                terms.append(rate * argument.diff(symbol))
         return sp.Add(*terms)
 
     def _sympystr(self, printer):

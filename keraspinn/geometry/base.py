@@ -180,12 +180,9 @@ class Geometry:
         words = {"interior": (self.interior,), "boundary": self.boundary, **self.named}
         if self.initial is not None:
             words["initial"] = (self.initial,)
-        block = words.get(on) if isinstance(on, str) else None
-        if not block:
-            raise ValueError(
-                f"`on` names no part of the domain: {on!r}. {self.advice()}"
-            )
-        return block
+        if block := words.get(on) if isinstance(on, str) else None:
+            return block
+        raise ValueError(f"`on` names no part of the domain: {on!r}. {self.advice()}")
 
     def faces(self, on: dict[sp.Symbol, SupportsFloat]) -> Block:
         """Return the block of a dict from coordinates to values.
@@ -318,9 +315,7 @@ class Geometry:
         Raises:
             ValueError: If it is not such a product.
         """
-        raise ValueError(
-            f"{self} is not a product with a factor in {names(symbols)} alone."
-        )
+        raise ValueError(f"{self} is not a product with a factor in {names(symbols)}.")
 
     def __add__(self, other: Geometry) -> Geometry:
         return self._combined("+", other)

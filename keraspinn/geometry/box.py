@@ -146,12 +146,9 @@ class Box(Geometry):
         time = next(iter(self.time), None)
         super().__init__(self.space, lower, upper, self.parameters, time)
         self.interior = self._slice()
-        self.boundary = tuple(
-            self._slice((column, position))
-            for column, symbol in enumerate(self.space)
-            if symbol not in self.periodic
-            for position in (-1.0, 1.0)
-        )
+        columns = [k for k, s in enumerate(self.space) if s not in self.periodic]
+        pairs = [(column, position) for column in columns for position in (-1.0, 1.0)]
+        self.boundary = tuple(map(self._slice, pairs))
         if self.time:
             self.initial = self._slice((self.dimension - 1, -1.0))
 
@@ -196,18 +193,13 @@ class Box(Geometry):
         return Slice(half, fixed, spatial, text or "the interior")
 
     def _face_words(self):
-        faces = [
-            f"{{{symbol.name}: {written(end)}}}"
-            for symbol, ends in (self.space | self.time).items()
-            for end in ends
-        ]
+        pairs = [(s, e) for s, ends in (self.space | self.time).items() for e in ends]
+        faces = [f"{{{symbol.name}: {written(end)}}}" for symbol, end in pairs]
         return [f"a face ({', '.join(faces)})"] if faces else []
 
     def __str__(self):
-        return " × ".join(
-            f"{symbol} ∈ [{written(low)}, {written(high)}]"
-            for symbol, (low, high) in self.intervals.items()
-        )
+        pairs = [(s, ", ".join(map(written, e))) for s, e in self.intervals.items()]
+        return " × ".join(f"{symbol} ∈ [{ends}]" for symbol, ends in pairs)
 
     def get_config(self):
         def saved(intervals):

@@ -81,10 +81,9 @@ class PointCloud(Geometry):
     ) -> None:
         self.points = point_array("points", points, least=2)
         dimension = self.points.shape[1]
-        self.sets = {
-            name: _points_and_normals(name, entry, dimension)
-            for name, entry in (boundary or {}).items()
-        }
+        self.sets = {}
+        for name, entry in (boundary or {}).items():
+            self.sets[name] = _points_and_normals(name, entry, dimension)
         everything = np.concatenate([self.points, *(p for p, _ in self.sets.values())])
         lower, upper = everything.min(axis=0), everything.max(axis=0)
         if not (lower < upper).all():
@@ -96,10 +95,8 @@ class PointCloud(Geometry):
         inside = self.points - self.centre
         box = Slice(tuple(self.half.tolist()), (), dimension, "the box")
         self.interior = Points(inside, self.half, "the interior", region=box)
-        self.named = {
-            name: (Points(points - self.centre, self.half, name, normals),)
-            for name, (points, normals) in self.sets.items()
-        }
+        for name, (rows, normals) in self.sets.items():
+            self.named[name] = (Points(rows - self.centre, self.half, name, normals),)
         self.boundary = tuple(part for (part,) in self.named.values())
 
     def grid(self, n: int | None = None) -> np.ndarray:

@@ -52,10 +52,8 @@ class Mesh(Geometry):
         self.points = point_array("points", points, least=3)
         dimension = self.points.shape[1]
         self.cells = self._nodes("cells", cells, dimension + 1)
-        self._facets = {
-            name: self._nodes(f"named['{name}']", facets, dimension)
-            for name, facets in (named or {}).items()
-        }
+        pairs = (named or {}).items()
+        self._facets = {n: self._nodes(f"named['{n}']", f, dimension) for n, f in pairs}
         used = self.points[np.unique(self.cells)]
         super().__init__(coordinates, used.min(axis=0), used.max(axis=0))
         relative = self.points - self.centre
@@ -101,11 +99,9 @@ class Mesh(Geometry):
             )
         facets = mesh.cells_dict.get(kinds[1], np.zeros((0, dimension)))
         tags = mesh.cell_data_dict.get("gmsh:physical", {}).get(kinds[1])
-        named = {
-            name: facets[tags == tag]
-            for name, (tag, tagged) in mesh.field_data.items()
-            if tags is not None and tagged == dimension - 1
-        }
+        groups = {} if tags is None else mesh.field_data
+        pairs = [(name, tag) for name, (tag, d) in groups.items() if d == dimension - 1]
+        named = {name: facets[tags == tag] for name, tag in pairs}
         points = mesh.points * scale
         depth = points[:, dimension:]  # empty for a solid, or points in the plane
         if depth.size and np.ptp(depth) > 1e-9 * np.ptp(points):

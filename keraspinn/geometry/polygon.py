@@ -57,9 +57,7 @@ class Polygon(Geometry):
         segments = segments[(segments[:, 0] != segments[:, 1]).any(axis=-1)]
         _check_edges(segments)
         if not _area(self.vertices) > 1e-9 * np.prod(upper - lower):
-            raise ValueError(
-                f"`vertices` must not lie on a line. Received: {vertices!r}"
-            )
+            raise ValueError(f"`vertices` lie on a line. Received: {vertices!r}")
         super().__init__(coordinates, lower, upper)
         segments = segments - self.centre
         normals = unit(across(segments))

@@ -47,8 +47,7 @@ class Periodic(keras.layers.Layer):
     def __init__(self, periods: Sequence[float | None], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.periods = [
-            None if period is None else positive_number("periods", period)
-            for period in periods
+            None if p is None else positive_number("periods", p) for p in periods
         ]
         self._circles = [k for k, p in enumerate(self.periods) if p is not None]
         self._others = [k for k, p in enumerate(self.periods) if p is None]

@@ -70,10 +70,10 @@ def write_mesh(
     columns = [domain.coordinates.index(symbol) for symbol in axes]
     positions = np.zeros((len(points), 3))
     positions[:, : len(columns)] = points[:, columns]
-    data = {
-        name: np.asarray(model.predict_expression(expression, points), "float64")
-        for name, expression in expressions.items()
-    }
+    data = {}
+    for name, expression in expressions.items():
+        values = model.predict_expression(expression, points)
+        data[name] = np.asarray(values, "float64")
     write(path, positions, [(kind, cells.reshape(-1, 2 ** len(axes)))], point_data=data)
 
 

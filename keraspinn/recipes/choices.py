@@ -193,8 +193,5 @@ def better_weights(model, verdict, target: float) -> dict[str, float]:
         name: HEAVIER * max(verdict.misfits[s] for s in problem.terms[name].names)
         for name in sorted(weights.keys() - {*problem.measured})
     }
-    return {
-        name: weights[name] * min(factor / target, HEAVIEST)
-        for name, factor in factors.items()
-        if factor > HEAVIER * target
-    }
+    missed = {n: f / target for n, f in factors.items() if f > HEAVIER * target}
+    return {n: weights[n] * min(ratio, HEAVIEST) for n, ratio in missed.items()}

@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import sympy as sp
 
+from keraspinn.common.checks import check_type
 from keraspinn.declaration import Problem
 from keraspinn.declaration import windows as time_windows
 from keraspinn.declaration.scaling.offsets import network_offsets
@@ -99,11 +100,8 @@ def march(
         Krishnapriyan et al., "Characterizing possible failure modes in
         physics-informed neural networks", NeurIPS 2021 (arXiv 2109.01050), section 6.
     """
-    if not isinstance(network, Network):
-        raise TypeError(
-            "`network` must be one of keraspinn.networks, such as "
-            f"keraspinn.networks.MLP(30, 3). Received: {network!r}"
-        )
+    expected = "one of keraspinn.networks, such as keraspinn.networks.MLP(30, 3)"
+    check_type("network", network, Network, expected)
     orders = time_windows.orders_in_time(problem)
     check_output_count(problem, network.output_count)
     problem = hardened(problem) if hard else problem

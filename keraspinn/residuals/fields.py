@@ -145,11 +145,8 @@ class Fields:
             values = engines.taylor_derivatives(series, points, indices, combinations)
         else:
             values = engines.jvp_derivatives(self.scaled_values, points, indices)
-        return {
-            (name, index): values[index][..., self.names.index(name)]
-            for name in required
-            for index in required[name]
-        }
+        keys = [(name, index) for name in required for index in required[name]]
+        return {(n, i): values[i][..., self.names.index(n)] for n, i in keys}
 
     def evaluate(self, program, points, coordinates, normals=None):
         """Return values `(N,)` of each of a program's scaled expressions.

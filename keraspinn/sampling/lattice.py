@@ -34,10 +34,8 @@ def lattice(counts, shift):
     """
     dimension = shift.shape[-1]
     offset = _PHI ** -np.arange(float(dimension))
-    lattices = [
-        np.arange(n)[:, None] * _generator(n, dimension) % n / n + k * offset % 1
-        for k, n in enumerate(counts)
-    ]
+    grids = [np.arange(n)[:, None] * _generator(n, dimension) % n / n for n in counts]
+    lattices = [grid + k * offset % 1 for k, grid in enumerate(grids)]
     points = (ops.cast(np.concatenate(lattices), shift.dtype) + shift) % 1
     return ops.minimum(1 - ops.abs(2 * points - 1), _BELOW_ONE)
 

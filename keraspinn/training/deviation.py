@@ -41,7 +41,7 @@ def parameter_deviation(model):
     Args:
         model: A `PINNModel`.
     """
-    deviations, notes, _ = _deviations(model)
+    deviations, notes, _ = deviations_of(model)
     for note in notes:
         warnings.warn(note, stacklevel=3)
     return deviations
@@ -58,7 +58,7 @@ def member_deviations(load, names, going):
     arrays = {name: np.full(len(going), np.nan) for name in names}
     noted = {}
     for number in np.flatnonzero(going).tolist():
-        deviations, notes, _ = _deviations(load(number))
+        deviations, notes, _ = deviations_of(load(number))
         for name, deviation in deviations.items():
             arrays[name][number] = deviation
         for note in notes:
@@ -69,17 +69,7 @@ def member_deviations(load, names, going):
     return arrays
 
 
-def unidentified(model):
-    """Return a sentence on parameters that data do not identify, or "", and deviations.
-
-    Args:
-        model: A `PINNModel` with unknown parameters and `Data`.
-    """
-    deviations, _, sentence = _deviations(model)
-    return sentence, deviations
-
-
-def _deviations(model):
+def deviations_of(model):
     """Return deviations by name, warnings, and the one on unidentified parameters."""
     problem = model.problem
     names = [parameter.name for parameter in problem.parameters]

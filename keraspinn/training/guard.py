@@ -86,12 +86,9 @@ def explanation(model, step, draws, steps, logs):
     values = ", ".join(f"{name} = {v.numpy():g}" for name, v in coefficients)
     is_lost = cause.startswith(_LOST)
     cure = _AT_FIRST if steps == 0 and not is_lost else _LATER
-    state = (
-        "Go back to a checkpoint"
-        if is_lost
-        else "The step was not taken: weights, optimizer and loss weights are those "
-        "before it"
-    )
+    state = "Go back to a checkpoint"
+    if not is_lost:
+        state = "The step was not taken: weights, optimizer and loss weights are kept"
     return (
         f"Training stopped at iteration {steps}: {cause}. {state}. "
         f"{cure}, and check the equations for a division by zero, or a logarithm, "

@@ -24,10 +24,8 @@ class Logs:
         self._losses = self._means(["loss", *names])
         self._optimizer = []
         is_free = problem.determined_up_to_constant
-        self.errors = [
-            RelativeL2(f"{name}_relative_l2", is_free(name), dtype)
-            for name in problem.reference_expressions
-        ]
+        names = problem.reference_expressions
+        self.errors = [RelativeL2(f"{n}_relative_l2", is_free(n), dtype) for n in names]
 
     def _means(self, names):
         return [keras.metrics.Mean(name=name, dtype=self._dtype) for name in names]

@@ -36,10 +36,8 @@ class Members:
         self.size = len(networks)
         self._stacked, self.optimizer = {}, []
         drawn = zip(*(network.variables for network in networks), strict=True)
-        initial = {
-            id(v): np.stack([ops.convert_to_numpy(one) for one in values])
-            for v, values in zip(model.network.variables, drawn, strict=True)
-        }
+        pairs = zip(model.network.variables, drawn, strict=True)
+        initial = {id(v): np.stack([*map(ops.convert_to_numpy, vs)]) for v, vs in pairs}
         if model.network.trainable_variables:
             check_distinct([initial[id(v)] for v in model.network.trainable_variables])
         for variable in model.variables:

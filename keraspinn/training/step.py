@@ -135,14 +135,10 @@ class Step:
             return state["weights"], state["weighting"]
         # θ are the network's parameters; unknown coefficients are not among them.
         known = {id(variable) for variable in self.network_variables}
-        by_path = {
-            name: {
-                variable.path: gradient
-                for variable, gradient in zip(self.variables, of_term, strict=True)
-                if id(variable) in known
-            }
-            for name, of_term in gradients.items()
-        }
+        by_path = {}
+        for name, of_term in gradients.items():
+            pairs = zip(self.variables, of_term, strict=True)
+            by_path[name] = {v.path: g for v, g in pairs if id(v) in known}
         before = {
             **state["weighting"],
             "weights": state["weights"],

@@ -122,11 +122,8 @@ class Tangent:
 
     def _sources(self, inside):
         problem = self.model.problem
-        sizes = {
-            name: inside if term.is_equation else self._on_face
-            for name, term in problem.terms.items()
-            if name not in self._whole
-        }
+        pairs = [(n, t) for n, t in problem.terms.items() if n not in self._whole]
+        sizes = {n: inside if t.is_equation else self._on_face for n, t in pairs}
         return PointSources(problem, "float64", sizes)
 
     def compiled(self, function):

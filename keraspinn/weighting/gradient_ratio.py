@@ -107,11 +107,8 @@ class GradientRatio(WeightingRule):
             raise ValueError(f"`exclude` leaves no variable. Received: {self.exclude}")
 
     def _magnitudes(self, gradients):
-        return [
-            ops.abs(gradient)
-            for path, gradient in gradients.items()
-            if not any(text in path for text in self.exclude)
-        ]
+        paths = [p for p in gradients if not any(text in p for text in self.exclude)]
+        return [ops.abs(gradients[path]) for path in paths]
 
     def _moved(self, weight, residual, condition):
         estimate = self._ratio(residual, condition)

@@ -34,9 +34,8 @@ def value_and_gradients(function, values, count=1):
     zero = tf.zeros((), values[0].dtype)
     others = [zero] * len(function(values, 0)[1])
     start = tf.constant(0), (zero, others, [tf.zeros_like(value) for value in values])
-    return tf.while_loop(
-        lambda number, _: number < count, add, start, parallel_iterations=1
-    )[1]
+    _, sums = tf.while_loop(lambda n, _: n < count, add, start, parallel_iterations=1)
+    return sums
 
 
 def _value_and_gradients(function, values, number):

@@ -99,11 +99,9 @@ class CoarseEnergy:
         (term,) = [term for term in terms if term.is_energy]
         (energy,) = term.expressions
         by_region = {i.region: i.integrand for i in energy.atoms(PartIntegral)}
-        self._pieces = [
-            _Piece(by_region[region], part, domain, self._basis)
-            for region, block in zip(term.regions, term.blocks, strict=True)
-            for part in block
-        ]
+        blocks = zip(term.regions, term.blocks, strict=True)
+        pairs = [(by_region[name], part) for name, block in blocks for part in block]
+        self._pieces = [_Piece(*pair, domain, self._basis) for pair in pairs]
         self._is_quadratic = all(piece.is_quadratic for piece in self._pieces)
         self._start, self._free = self._held(domain, terms)
         self._factors, self.underdetermined = self._least()

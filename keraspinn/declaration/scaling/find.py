@@ -47,13 +47,11 @@ def find_scales(domain, terms, field_names, known=None, offsets=None):
     offsets = find_offsets(domain, terms, field_names) | (offsets or {})
     scales = _find_scales_from(domain, terms, field_names, known, offsets)
     # Drop an offset smaller than the variation, if the equations hold at zero.
-    kept = {
-        name: offset
-        for name, offset in offsets.items()
-        if scales.field(name) < abs(offset) or needs_offset(name, terms)
-    }
-    if kept == offsets:
+    small = [name for name, size in offsets.items() if abs(size) <= scales.field(name)]
+    dropped = {name for name in small if not needs_offset(name, terms)}
+    if not dropped:
         return scales
+    kept = {name: size for name, size in offsets.items() if name not in dropped}
     return _find_scales_from(domain, terms, field_names, known, kept)
 
 
@@ -121,18 +119,14 @@ def _find_scales_from(domain, terms, field_names, known, offsets):
         crosses_zero = abs(offset) <= sizes[name] and name not in (known or ())
         if crosses_zero and needs_offset(name, terms):  # exp(-E/T) would overflow
             sizes[name] = POSITIVE * abs(offset)
-    parts = _term_sizes(domain, terms, offsets, sizes)
+    soft = {name: term for name, term in terms.items() if not term.hard}
+    largest = {name: [] for name in soft}
+    for (name, _), part in _term_sizes(domain, soft, offsets, sizes).items():
+        largest[name].append(_round(part.largest(sizes)))
     centres = zip(domain.centre.tolist(), domain.half.tolist(), strict=True)
-    return Scales(
-        dict(zip(domain.coordinates, centres, strict=True)),
-        {name: _round(size) for name, size in sizes.items()},
-        {
-            name: [_round(p.largest(sizes)) for (n, _), p in parts.items() if n == name]
-            for name, term in terms.items()
-            if not term.hard
-        },
-        offsets,
-    )
+    coordinates = dict(zip(domain.coordinates, centres, strict=True))
+    fields = {name: _round(size) for name, size in sizes.items()}
+    return Scales(coordinates, fields, largest, offsets)
 
 
 def _estimate(domain, terms, offsets, ones, known):
@@ -225,10 +219,9 @@ def _limited(solved, sizes, least):
 
 def _solve(domain, terms, offsets, expected, *how, find=spectral.spectral_magnitudes):
     """Return magnitudes of a coarse solution, the largest over parameter values."""
-    magnitudes = [
-        find(domain, terms, offsets, expected, fixed, *how)
-        for fixed in parameter_corners(domain, expressions_of(terms.values()))
-    ]
+    corners = parameter_corners(domain, expressions_of(terms.values()))
+    problem = domain, terms, offsets, expected
+    magnitudes = [find(*problem, fixed, *how) for fixed in corners]
     names = [name for name in expected if all(name in m for m in magnitudes)]
     return {name: max(m[name] for m in magnitudes) for name in names}
 

@@ -111,10 +111,8 @@ def network_offsets(problem):
     Args:
         problem: The `Problem`.
     """
-    return [
-        0.0 if name in problem.hard else problem.scales.offset(name)
-        for name in problem.field_names
-    ]
+    names, hard, offset = problem.field_names, problem.hard, problem.scales.offset
+    return [0.0 if name in hard else offset(name) for name in names]
 
 
 def bare_fields(expressions):
@@ -145,11 +143,9 @@ def free_shifts(problem):
     derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))
     evolving = {d.expr.func.__name__ for d in derivatives if {*d.variables} <= {time}}
     fixed = evolving.union(bare_fields(expressions))
-    return {
-        field.func.__name__: f"a function of {time}" if time in field.args else CONSTANT
-        for field in problem.fields
-        if field.func.__name__ not in fixed
-    }
+    free = [f for f in problem.fields if f.func.__name__ not in fixed]
+    of_time = f"a function of {time}"
+    return {f.func.__name__: of_time if time in f.args else CONSTANT for f in free}
 
 
 def fields_fixed_in_time(domain, terms):

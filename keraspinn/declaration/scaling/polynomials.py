@@ -56,11 +56,9 @@ class Polynomials:
         axes = [k for k, value in enumerate(self._fixed) if value is None]
         d = len(axes)
         most = MOST_COEFFICIENTS if d <= 2 else MOST_COEFFICIENTS_BEYOND
-        self.degree = max(
-            n
-            for n in range(1, int(degree) + 1)
-            if n == 1 or len(self.field_names) * math.comb(n + d, d) <= most
-        )
+        degrees, fields = range(1, int(degree) + 1), len(self.field_names)
+        fitting = (n for n in degrees if fields * math.comb(n + d, d) <= most)
+        self.degree = max(fitting, default=1)
         # Products of as many factors as the degree, each a coordinate or 1 (None).
         products = itertools.combinations_with_replacement([*axes, None], self.degree)
         columns = range(domain.dimension)

@@ -153,10 +153,9 @@ class Scales:
         return f"<Scales: {'; '.join(str(self).splitlines())}>"
 
     def __str__(self):
-        lines = [
-            f"{symbol} = {centre:.4g} + {half:.4g} ξ"
-            for symbol, (centre, half) in self.coordinates.items()
-        ]
+        lines = []
+        for symbol, (centre, half) in self.coordinates.items():
+            lines.append(f"{symbol} = {centre:.4g} + {half:.4g} ξ")
         for name, size in self.fields.items():
             offset = f"{self.offset(name):.6g} + " if self.offset(name) else ""
             lines.append(f"{name} = {offset}{size:.4g} û")
@@ -165,10 +164,9 @@ class Scales:
         return "\n".join(lines)
 
     def get_config(self):
+        pairs = self.coordinates.items()
         return {
-            "coordinates": [
-                [to_json(s), *pair] for s, pair in self.coordinates.items()
-            ],
+            "coordinates": [[to_json(symbol), *pair] for symbol, pair in pairs],
             "fields": dict(self.fields),
             "terms": {name: list(sizes) for name, sizes in self.terms.items()},
             "offsets": dict(self.offsets),

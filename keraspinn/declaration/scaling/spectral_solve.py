@@ -115,12 +115,10 @@ def _attempt(domain, terms, offsets, expected, fixed, share=1.0, density=1, **ho
         polynomials, rows = linearization.discretize(
             domain, terms, expected, degree, fixed, offsets, share, density
         )
-        is_steady = domain.time_coordinate is None
-        held = [
-            row
-            for row in rows
-            if density == 1 or not (row.is_linear and (row.is_equation or is_steady))
-        ]
+        held, is_steady = rows, domain.time_coordinate is None
+        if density > 1:
+            missed = [r for r in rows if r.is_linear and (r.is_equation or is_steady)]
+            held = [row for row in rows if row not in missed]
         with np.errstate(all="ignore"):  # numbers that are not finite raise an error
             reached, growth = _solve(polynomials, rows, held, sizes, **how)
     except ValueError:

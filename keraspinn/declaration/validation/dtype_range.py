@@ -113,8 +113,7 @@ def _coordinate_fault(equations, domain, dtype):
     Networks receive coordinates relative to the domain, but sources and coefficients
     do not: in float32 the seconds of a Unix time come in steps of 128.
     """
-    ends = zip(domain.lower.tolist(), domain.upper.tolist(), strict=True)
-    for symbol, (start, end) in zip(domain.coordinates, ends, strict=True):
+    for symbol, (start, end) in domain.intervals.items():
         if max(abs(start), abs(end)) <= LARGEST_OFFSET[dtype] * (end - start):
             continue
         for name, expression in equations.items():

@@ -45,10 +45,8 @@ def describe_unreliable_elasticity(domain, terms):
                 held[part].update(*map(_constant, term.expressions))
                 derived[part].update(n for n, ds in needed if any(map(any, ds)))
     is_clamped = any(displacements <= names for names in held.values())
-    is_pulled = any(
-        len(displacements & names) > 1 and not displacements & held[part]
-        for part, names in derived.items()
-    )
+    loose = [n for part, n in derived.items() if not displacements & held[part]]
+    is_pulled = any(len(displacements & names) > 1 for names in loose)
     return UNRELIABLE if is_clamped and is_pulled else ""
 
 

@@ -121,12 +121,9 @@ def _describe_missing_sensor(domain, terms):
     is_shifted = any(e.has(At) for e in expressions_of(conditions))
     if not unknown or is_shifted or len(domain.space_coordinates) < 2:
         return ""
-    count = sum(
-        len(term.expressions)
-        for term in conditions
-        if not any(number for number, _ in _equations_across(domain, term))
-        and not (time and _count_at_values(domain, term, time))
-    )
+    inside = [t for t in conditions if not (time and _count_at_values(domain, t, time))]
+    inside = [t for t in inside if not any(n for n, _ in _equations_across(domain, t))]
+    count = sum(len(term.expressions) for term in inside)
     counted = [pair for term in conditions for pair in _equations_across(domain, term)]
     for order, here in _orders_across(domain, terms, counted):
         count += max(here.max() - order // 2, 0)
@@ -294,21 +291,12 @@ def _counted_parts(domain, terms):
     """
     conditions = condition_terms(terms)
     pairs = [p for t in conditions for p in _equations_across(domain, t)]
-    sensors = [
-        (part, tuple(_extent(domain, part) > 0))
-        for term in conditions
-        for part in term.parts
-        for _ in term.expressions
-    ]
+    repeated = [part for t in conditions for part in t.parts for _ in t.expressions]
+    sensors = [(part, tuple(_extent(domain, part) > 0)) for part in repeated]
     for field in fields_of_fewer_coordinates(domain, terms.values()):
         axes = [domain.coordinates.index(symbol) for symbol in field.args]
-        parts = {
-            part
-            for term in terms.values()
-            if any(e.has(field) for e in term.expressions)
-            for part in term.parts
-            if _extent(domain, part)[axes].all()
-        }
+        within = [t for t in terms.values() if any(e.has(field) for e in t.expressions)]
+        parts = {p for t in within for p in t.parts if _extent(domain, p)[axes].all()}
         varies = tuple(symbol in field.args for symbol in domain.coordinates)
         fitting = (s for s in sensors if s[1] == varies and s[0] not in parts)
         sensor = next(fitting, None)

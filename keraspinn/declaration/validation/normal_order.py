@@ -127,7 +127,5 @@ def _is_advection(domain, expressions):
     """
     if domain.time_coordinate is None:
         return False
-    return all(
-        max(map(sum, indices)) == 1 and any(index[-1] for index in indices)
-        for indices in required_derivatives(expressions, domain.coordinates).values()
-    )
+    needed = required_derivatives(expressions, domain.coordinates).values()
+    return all(max(map(sum, ds)) == 1 and any(d[-1] for d in ds) for ds in needed)

@@ -99,10 +99,8 @@ def _functions(expressions, domain, symbol):
     """Yield the coefficients and source terms that depend on a coordinate."""
     for expression in expressions:
         # Fields inside functions, such as exp(x u), become symbols and then one.
-        factors = monomials(
-            expression, domain.coordinates, lambda node: with_symbols(node)[0]
-        )
-        for function in factors.values():
+        terms = monomials(expression, domain.coordinates, lambda e: with_symbols(e)[0])
+        for function in terms.values():
             if symbol in function.free_symbols:
                 others = function.free_symbols - {*domain.coordinates}
                 yield function.xreplace(dict.fromkeys(others, sp.S.One))

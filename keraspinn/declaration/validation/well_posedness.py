@@ -85,12 +85,10 @@ def describe_underdetermined(domain, terms, sizes):
 def _is_solved(domain, terms, sizes, fixed, degree, parameter, ratio):
     """Return whether a problem has a solution at another value of a parameter."""
     value = {parameter: sp.Float(ratio * (parameter.initial or 1.0))}
-    moved = {
-        name: dataclasses.replace(
-            term, expressions=tuple(e.xreplace(value) for e in term.expressions)
-        )
-        for name, term in terms.items()
-    }
+    moved = {}
+    for name, term in terms.items():
+        expressions = tuple(e.xreplace(value) for e in term.expressions)
+        moved[name] = dataclasses.replace(term, expressions=expressions)
     system = _linear_system(domain, moved, sizes, fixed, degree)
     if not system:
         return False

@@ -178,11 +178,8 @@ def concatenated(series):
     if not isinstance(series[0], Taylor):
         return ops.concatenate(series, axis=-1)
     indices = series[0].indices
-    joined = {
-        key: ops.concatenate([one.scaled(key) for one in series], axis=-1)
-        for key in indices.keys
-        if any(key in one.coefficients for one in series)
-    }
+    keys = [k for k in indices.keys if any(k in one.coefficients for one in series)]
+    joined = {k: ops.concatenate([s.scaled(k) for s in series], axis=-1) for k in keys}
     return Taylor(indices, joined)
 
 

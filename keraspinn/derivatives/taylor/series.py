@@ -181,10 +181,9 @@ def select(condition: Tensor, one: Taylor, other: Taylor) -> Taylor:
         one: Series.
         other: Series over the same index set.
     """
-    coefficients = {
-        key: ops.where(condition, one.scaled(key), other.scaled(key))
-        for key in {**one.coefficients, **other.coefficients}
-    }
+    coefficients = {}
+    for key in {**one.coefficients, **other.coefficients}:
+        coefficients[key] = ops.where(condition, one.scaled(key), other.scaled(key))
     return Taylor(one.indices, coefficients)
 
 

@@ -61,16 +61,13 @@ def is_unique(problem):
     given = problem.parameters or problem.measured
     if time is None or given or not _is_initial(problem, time):
         return False
-    equations = [
-        e for t in problem.terms.values() if t.is_equation for e in t.pointwise
-    ]
+    terms = [term for term in problem.terms.values() if term.is_equation]
+    equations = [expression for term in terms for expression in term.pointwise]
     pairs = [_plain(expression) for expression in equations]
     nodes = set().union(*(symbols for _, symbols in pairs))
     rated = {name for node in nodes if _order(node, time) for name in fields_of([node])}
-    return all(
-        _is_linear(expression) or _is_explicit(plain, symbols, rated, time)
-        for expression, (plain, symbols) in zip(equations, pairs, strict=True)
-    )
+    both = zip(equations, pairs, strict=True)
+    return all(_is_linear(e) or _is_explicit(*pair, rated, time) for e, pair in both)
 
 
 def _is_initial(problem, time):
@@ -78,14 +75,8 @@ def _is_initial(problem, time):
     domain, column = problem.domain, problem.coordinates.index(time)
     terms = problem.all_terms.values()
     conditions = [e for t in terms if not t.is_equation for e in t.expressions]
-    times = (
-        value
-        for term in terms
-        for block in term.blocks
-        for part in block
-        for index, value in domain.fixed(part)
-        if index == column
-    )
+    pairs = (pair for t in terms for part in t.parts for pair in domain.fixed(part))
+    times = (value for index, value in pairs if index == column)
     is_elsewhere = any(e.has(At, PartIntegral) for e in conditions)
     return not is_elsewhere and all(value == domain.lower[column] for value in times)
 
@@ -98,9 +89,8 @@ def _is_explicit(plain, symbols, rated, time):
     if not most:
         pairs = symbols.items()
         highest = {s for node, s in pairs if not rated & {*fields_of([node])}}
-    return bool(highest) and not any(
-        plain.diff(s).free_symbols & highest for s in highest
-    )
+    rates = (plain.diff(symbol) for symbol in highest)
+    return bool(highest) and not any(rate.free_symbols & highest for rate in rates)
 
 
 def _order(node, time):
@@ -129,8 +119,5 @@ def _plain(expression):
     """Return an expression in symbols, and the fields and parameters they replace."""
     local = expression.replace(LineIntegral, lambda *_: sp.S.Zero)
     plain, symbols = with_symbols(local)
-    return plain, {
-        node: symbol
-        for node, symbol in symbols.items()
-        if not isinstance(node, NormalComponent)
-    }
+    unknown = {n: s for n, s in symbols.items() if not isinstance(n, NormalComponent)}
+    return plain, unknown

@@ -27,10 +27,7 @@ def row_norms(problem, rows):
     Returns:
         Dict from names of terms to lists, and the same with `Data` of less weight.
     """
-    norms = {
-        name: [np.linalg.norm(jacobian) or 1.0 for _, jacobian in pairs]
-        for name, pairs in rows.items()
-    }
+    norms = {n: [np.linalg.norm(j) or 1.0 for _, j in p] for n, p in rows.items()}
     weights = {name: DATA if name in problem.measured else 1.0 for name in norms}
     return norms, {n: [v / weights[n] for v in values] for n, values in norms.items()}
 

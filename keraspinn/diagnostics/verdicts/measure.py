@@ -20,7 +20,7 @@ from keraspinn.diagnostics.verdicts.sensitivity import DAMPING, SOME, amplificat
 from keraspinn.diagnostics.verdicts.sums import missed_by_sums
 from keraspinn.diagnostics.verdicts.verdict import Verdict
 from keraspinn.networks import TimeWindows
-from keraspinn.training.deviation import unidentified
+from keraspinn.training.deviation import deviations_of
 from keraspinn.training.model import PINNModel, check_one_model
 from keraspinn.training.systematic import systematic_part
 from keraspinn.training.tangent import FIELDS, Tangent
@@ -189,11 +189,8 @@ class _Measurement:
         sizes = self.declared, self.zeros
         self.few = tangent.draw(-2)
         self.terms = extents.largest_terms(tangent.model, self.few, *sizes)
-        self.labels = {
-            (name, k): label
-            for name, term in self.problem.terms.items()
-            for k, label in enumerate(term.names)
-        }
+        terms = self.problem.terms.items()
+        self.labels = {(n, k): name for n, t in terms for k, name in enumerate(t.names)}
         self.errors, self.sizes = self._errors()
         # Before it is trusted, a model's error must explain its usual residuals, too.
         usual, rest = (total_norm(residuals, *how, RARE) for residuals in sides)
@@ -240,7 +237,7 @@ class _Measurement:
             result = dataclasses.replace(result, slacks=slacks, errors=errors)
         is_near = dataclasses.replace(result, moves={}).trusted
         if is_near and self.problem.parameters and self.problem.measured:
-            sentence, deviations = unidentified(self.tangent.model)
+            deviations, _, sentence = deviations_of(self.tangent.model)
             steps = zip(moves, abs(self.direction[-len(moves) :]), strict=True)
             # Noise moves a parameter by about its deviation.
             moves = {n: moves[n] * (step > deviations[n]) for n, step in steps}
