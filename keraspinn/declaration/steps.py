@@ -17,6 +17,7 @@ from keraspinn.declaration.terms import (
     equation_expressions,
     missing_normals_error,
 )
+from keraspinn.declaration.validation.periodicity import differs_at_ends
 from keraspinn.derivatives.taylor.algebraic import is_algebraic
 from keraspinn.expressions import At, Field, highest_order
 
@@ -31,6 +32,8 @@ LARGEST_VARIATION = 0.05
 LEAST_RATE = 1e-8
 # Smallest diffusion coefficient, relative to the largest one.
 LEAST_RATIO = 1e-4
+# Drift of a kink where a period closes, above which it is not known.
+ROUND_OFF = 1e-12
 # Time that has passed at a step, relative to the domain's half duration: a step itself
 # has infinite derivatives.
 LEAST_TIME = 1e-8
@@ -41,7 +44,8 @@ def step_features(problem, scales):
 
     With τ = t − t₁, s the distance from a face less v τ, and η = s / √(4 D τ), a step
     at the time t₁ becomes erfc(η), and a kink √(4 D τ / π) exp(−η²) − s erfc(η). Both
-    are zero before t₁.
+    are zero before t₁. Along a coordinate with the period P, a kink is even in s, the
+    sine P / π sin(π (x − x₁) / P), with −s erf(η) for s erfc(η).
 
     Args:
         problem: The `Problem`.
@@ -56,36 +60,44 @@ def step_features(problem, scales):
         return []
     initial = _initial_values(problem)
     everywhere = probe_points(domain, (*domain.blocks("interior"), domain.boundary))
-    for field, order, level, points in _steps(problem, initial):
+    for field, profile, level, points in _steps(problem, initial):
         rates = [level.diff(symbol) for symbol in domain.space_coordinates]
         slopes = np.stack(evaluate_at(rates, domain.coordinates, points), axis=-1)
         norms = np.linalg.norm(slopes, axis=1)
         column = int(np.abs(slopes[0]).argmax())
         rate, speed = _diffusion(problem, field, initial, column)
-        within = (level + rate).free_symbols <= plain - {time}
+        is_even = profile is _even_kink
+        within = (rate if is_even else level + rate).free_symbols <= plain - {time}
         if not (within and np.ptp(norms) < LARGEST_VARIATION * norms[0]):
             continue
         (rates,) = evaluate_at([rate], domain.coordinates, everywhere)
         (speeds,) = evaluate_at([speed], domain.coordinates, points)
         half, duration = domain.half[column], domain.half[-1]
         least = max(LEAST_RATE * half**2 / duration, LEAST_RATIO * rates.max())
-        if rates.min() > least and abs(speeds[0]) < np.inf:
+        if rates.min() > least and abs(speeds[0]) < (ROUND_OFF if is_even else np.inf):
             since = (time - points[0, -1]) / duration
             elapsed = LEAST_TIME + sp.Piecewise((since, since > 0), (0, True))
             moved = speeds[0] * slopes[0, column] * duration * elapsed
             width = sp.sqrt(4 * rate * duration / half**2 * elapsed)
-            profile = _profile((level - moved) / (norms[0] * half), width, order)
-            features[sp.Piecewise((profile, since >= 0), (0, True))] = None
+            value = profile((level - moved) / (norms[0] * half), width)
+            features[sp.Piecewise((value, since >= 0), (0, True))] = None
     return [f for f in features if is_algebraic(f)]
 
 
-def _profile(position, width, order):
-    """Return erfc(s/w) of a position s and a width w, or its integral for an order."""
-    step = 1 - sp.erf(position / width)
-    if not order:
-        return step
+def _step(position, width):
+    """Return erfc(s/w) of a position s and a width w."""
+    return 1 - sp.erf(position / width)
+
+
+def _kink(position, width):
+    """Return the integral of `_step` from a position to infinity, times two."""
     bell = width / sp.sqrt(sp.pi) * sp.exp(-((position / width) ** 2))
-    return bell - position * step
+    return bell - position * _step(position, width)
+
+
+def _even_kink(position, width):
+    """Return |s| after diffusion to a width."""
+    return _kink(position, width) + position
 
 
 def prescribed_value(expression):
@@ -114,14 +126,25 @@ def _steps(problem, initial):
     for field, value in initial.items():
         smallest = LARGEST_MISMATCH * problem.scales.field(field.func.__name__)
         for column, space in enumerate(domain.space_coordinates):
+            points = probe_points(domain, (domain.blocks("initial")[0],))
             for end in _ends(value, space, domain):
                 aside = ASIDE * domain.half[column]
                 sides = [value.subs(space, end + s) for s in (-aside, aside)]
-                points = probe_points(domain, (domain.blocks("initial")[0],))
                 before, after = evaluate_at(sides, domain.coordinates, points)
                 is_kink = np.abs(after - before).max() < smallest
                 points[:, column] = end
-                yield field, is_kink, space - end, points
+                yield field, _kink if is_kink else _step, space - end, points
+            if space in domain.periodic:
+                across = domain, space, points, LARGEST_MISMATCH
+                bends = differs_at_ends(value.diff(space), *across)
+                if bends and not differs_at_ends(value, *across):
+                    end, per_radian = (
+                        domain.upper[column],
+                        2 * domain.half[column] / sp.pi,
+                    )
+                    points[:, column] = end
+                    level = per_radian * sp.sin((space - end) / per_radian)
+                    yield field, _even_kink, level, points
     conditions = [
         (expression, problem.scales.sizes(term)[number], part)
         for term in condition_terms(problem.all_terms)
@@ -140,7 +163,8 @@ def _steps(problem, initial):
                 points = probe_points(domain, ((piece,),))
                 points[:, -1] = moment
                 for field in expression.atoms(Field):
-                    yield field, expression.has(sp.Derivative), level, points
+                    is_flux = expression.has(sp.Derivative)
+                    yield field, _kink if is_flux else _step, level, points
 
 
 def _ends(expression, symbol, domain):

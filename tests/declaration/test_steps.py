@@ -74,6 +74,26 @@ def test_initial_value_with_a_jump_or_kink(value, order):
     assert solves(feature, HEAT, {X: 0.7, T: 1.0})
 
 
+def test_initial_value_with_a_kink_where_the_period_closes():
+    circle = kp.geometry.Box({X: (0, 2)}, time={T: (0, 10)}, periodic=[X])
+
+    def closing(value, equation=HEAT):
+        initial = kp.Condition(sp.Eq(U, value), on="initial")
+        return features(equation, circle, initial=initial)
+
+    (feature,) = closing(X * (2 - X))
+    values = [feature, feature.diff(X), feature.diff(X, 2)]
+    for time in (0.01, 9):
+        ends = [[float(v.subs({X: x, T: time})) for v in values] for x in (0, 2)]
+        assert ends[0] == pytest.approx(ends[1], abs=1e-9)
+    # |s| at first, and its diffusion near the kink.
+    assert float(feature.subs({X: 0.01, T: 0})) == pytest.approx(0.01, rel=1e-3)
+    assert float(feature.subs({X: 2, T: 1})) == pytest.approx((4 / 50 / np.pi) ** 0.5)
+    assert closing(sp.cos(sp.pi * X)) == closing((X - 1) ** 3) == []
+    drift = sp.Eq(U.diff(T) + U.diff(X) / 20, U.diff(X, 2) / 50)
+    assert closing(X * (2 - X), drift) == []
+
+
 def test_boundary_value_that_is_switched_off():
     pulse = sp.Piecewise((1, T < 4), (0, True))
     hot = kp.Condition(sp.Eq(U, pulse), on={X: 0})
