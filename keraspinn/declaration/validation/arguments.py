@@ -84,7 +84,6 @@ def validate_declaration(equations, conditions, domain, densities):
         parts.append((f"the energy{region.suffix}", None, (density,), (block,)))
     plain = plain_fields([e for *_, group, _ in parts for e in group], coordinates)
     fields = tuple(field(*arguments) for field, arguments in plain.items())
-    rates = set().union(*(e.atoms(sp.Derivative) for *_, g, _ in parts for e in g))
     declared, unreliable, poles = [], [], []
     for where, item, group, blocks in parts:
         summed = with_sums(group, coordinates, fields=fields)
@@ -102,14 +101,14 @@ def validate_declaration(equations, conditions, domain, densities):
         periodicity.check_periodicity(outside, *at)
         faults, unbounded = describe_peaks(outside, domain, blocks)
         if isinstance(item, Condition) and not item.regions:
-            faults += describe_lost_jump(item, outside, domain, blocks, rates)
+            faults += describe_lost_jump(item, outside, domain, blocks)
         if isinstance(item, Data):
             periodicity.check_periodic_data(item, domain, where)
         unreliable += [f"In {where}: {fault}" for fault in faults]
         poles += [f"In {where}: {pole}" for pole in unbounded]
     for names, joined in join_by_part(equations, domain):
         whole = Equation(joined), (joined,), domain, domain.blocks("interior")
-        jumps = describe_lost_jump(*whole, rates)
+        jumps = describe_lost_jump(*whole)
         unreliable += [f"In equations {', '.join(names)}: {jump}" for jump in jumps]
     together = "the equations and conditions together"
     validate(declared, coordinates, domain.normal, together, integrals=True)

@@ -8,7 +8,6 @@ time. A network that learns a soft condition rounds the kink instead.
 
 import contextlib
 import functools
-from itertools import product
 
 import numpy as np
 import sympy as sp
@@ -108,7 +107,7 @@ def _part_of(equation, domain):
     return sp.And(*relations)
 
 
-def describe_lost_jump(condition, expressions, domain, blocks, rates=()):
+def describe_lost_jump(condition, expressions, domain, blocks):
     """Describe a jump that differentiation has dropped from a condition or equation.
 
     A coefficient of a derivative that jumps along the derivative's coordinate may come
@@ -116,26 +115,21 @@ def describe_lost_jump(condition, expressions, domain, blocks, rates=()):
 
     - the jump is at a value of a field w in c(w) w_x, the derivative of a kink;
     - k has a kink in k u_xx + k' u_x;
-    - q = k u_x is a law for a field q with a derivative q_x, or a condition of a flux.
+    - it is a condition of a flux.
+
+    The law q = k u_x of a field q reads like (A u)_x = q, and is told u_x = q / k.
 
     Args:
         condition: The `Condition` or `Equation`.
         expressions: Its normalized expressions.
         domain: The geometry.
         blocks: The parts of the domain where it holds.
-        rates: The derivatives in all equations and conditions.
 
     Returns:
         List of one sentence, empty if there is no such jump.
     """
     is_equation = isinstance(condition, Equation)
-    fluxes = {(rate.expr, symbol) for rate in rates for symbol in rate.variables}
-
-    def may_be_lost(derivative, *arguments):
-        if is_equation:
-            return _may_be_lost(derivative, *arguments, fluxes)
-        return derivative.derivative_count > 1
-
+    may_be_lost = _may_be_lost if is_equation else lambda d, *_: d.derivative_count > 1
     outer = [d for e in condition.as_declared for d in e.atoms(sp.Derivative)]
     inner = [
         (normalize(d.expr), d.variables)
@@ -152,7 +146,7 @@ def describe_lost_jump(condition, expressions, domain, blocks, rates=()):
         f"A coefficient of a derivative, or a differentiated term, jumps at {jump}. "
         "SymPy drops the jump from (k u')', from (A u)' and from an enthalpy's "
         "derivative, so that no term makes the flux k u' continuous. Make the flux a "
-        "field, u' = q / k and q' = f (not q = k u', where a small k weighs little), "
+        "field, u' = q / k and q' = f (not q = k u', which reads like (A u)' = q), "
         "declare a field for each material, or minimise the energy, keraspinn.Problem("
         "domain, energy=...). If the coefficient stands before the derivative, divide "
         "the equation by it, or make the derivative a field."
@@ -202,47 +196,31 @@ def _find_jump(expression, domain, part, may_be_lost):
     return None
 
 
-def _may_be_lost(derivative, expression, within, explicit, fluxes):
-    """Return whether a jump may be that of a product that was differentiated.
-
-    Args:
-        derivative: The derivative with a coefficient that jumps.
-        expression: The equation's.
-        within: The fields and derivatives at a value of which it jumps.
-        explicit: The coordinates at a value of which it jumps.
-        fluxes: Pairs of fields and coordinates by which some equation differentiates.
-    """
+def _may_be_lost(derivative, expression, within, explicit):
+    """Return whether a jump may be that of a product that was differentiated."""
     order = derivative.derivative_count
     if not explicit:
         return order > 1 + min(getattr(w, "derivative_count", 0) for w in within)
     if order > 1:
         return True
-    plain, bends = _law_and_bends(expression)
-    is_law = any(pair in fluxes for pair in product(plain, derivative.variables))
-    return not (is_law or any(b.free_symbols >= explicit for b in bends))
+    return not any(b.free_symbols >= explicit for b in _bends(expression))
 
 
 @functools.lru_cache(maxsize=64)
-def _law_and_bends(expression):
-    """Return fields without a derivative, and branches beside second derivatives.
-
-    There are no such fields if terms without derivatives hold another one.
+def _bends(expression):
+    """Return branches beside second derivatives, a set.
 
     Closed forms of thousands of operations are not multiplied out.
     """
     is_short = sp.count_ops(expression) <= MOST_OPERATIONS
     terms = sp.Add.make_args(sp.expand_mul(expression) if is_short else expression)
-    algebraic = [term for term in terms if not term.has(sp.Derivative)]
-    plain = set().union(*(term.atoms(Field) for term in algebraic))
-    if plain & {d.expr for d in expression.atoms(sp.Derivative)}:
-        plain = frozenset()
     second = [
         term
         for term in terms
         if any(d.derivative_count > 1 for d in term.atoms(sp.Derivative))
     ]
     bends = {b for term in second for b in term.atoms(sp.Piecewise, sp.Pow, *KINKED)}
-    return plain, {b for b in bends if not (b.is_Pow and b.exp.is_integer)}
+    return {b for b in bends if not (b.is_Pow and b.exp.is_integer)}
 
 
 @np.errstate(invalid="ignore")  # infinities at poles
