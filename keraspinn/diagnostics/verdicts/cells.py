@@ -1,7 +1,7 @@
 """Energy that changes of the fields on small cells would save.
 
-Newton's correction contains only what the network expresses. Local changes of several
-sizes also see a coefficient that varies faster, or a corner.
+Newton's correction contains only changes that the network expresses. Local changes of
+several sizes also see a coefficient that varies faster, or a corner.
 
 Reference:
     Ainsworth & Oden, "A posteriori error estimation in finite element analysis", 2000,

@@ -42,8 +42,8 @@ class EnergyGap:
     Args:
         energy: The energy, in the user's units.
         gap: ½ gᵀd, in the user's units: the decrease that Newton's correction promises,
-            and what changes on small cells would save.
-        left: The correction's difference at other points, and what cells would save,
+            and the savings by changes on small cells.
+        left: The correction's difference at other points, and the savings on cells,
             relative to the energy.
         errors: Dict from names of fields to the norm of their correction, relative to
             the corrected field's.
@@ -88,8 +88,8 @@ def energy_gap(model: PINNModel, points: int = POINTS) -> EnergyGap:
     With g the energy's gradient by all parameters and H its Hessian, from the second
     derivatives of its density, d = (H + μI)⁻¹ g is the correction and ½ gᵀd the
     decrease of the energy: its error, as far as the network's tangent space contains
-    the solution. Changes of the fields on cells, down to 1/4096 of the domain, add what
-    they would save beyond: where coefficients vary faster, and beside corners.
+    the solution. Changes of the fields on cells, down to 1/4096 of the domain, add the
+    energy that they would save: where coefficients vary faster, and beside corners.
 
     Args:
         model: A `PINNModel` of a problem with an energy.

@@ -1,4 +1,4 @@
-"""Energy that changes on cells would save, beyond what the network expresses."""
+"""Energy that changes on cells would save, which the network may not express."""
 
 import keras
 import numpy as np
