@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 
 import keraspinn as kp
+from examples.long_times.spectral import etdrk4, wave_numbers
 from examples.second_stage.cavity import (
     cavity,
     cavity_parabolic,
@@ -95,30 +96,32 @@ def allen_cahn_sharp(width=1e-4):
     )
 
 
-def fourier_allen_cahn(points, width, modes=2048):
-    """Solve the Allen–Cahn equation by a Fourier series and a stiff integrator."""
-    from scipy.integrate import solve_ivp
+def fourier_allen_cahn(points, width, modes=8192, steps=10):
+    """Solve the Allen–Cahn equation by a Fourier series and ETDRK4.
 
-    wave_numbers = np.pi * np.fft.rfftfreq(modes, 1 / modes)
-    nodes = -1 + 2 * np.arange(modes) / modes
+    With 2,048 modes, the kink of the initial value leaves an error of 2.4e-6.
 
-    def rate(_, values):
-        bent = np.fft.irfft(-(wave_numbers**2) * np.fft.rfft(values), modes)
-        return width * bent + 5 * (values - values**3)
-
-    initial = nodes**2 * np.cos(np.pi * nodes)
-    moments = np.unique(points[:, 1])
-    solution = solve_ivp(
-        rate, (0, 1), initial, "LSODA", moments, rtol=1e-10, atol=1e-12
-    ).y
-    values = np.empty(len(points))
-    for number, moment in enumerate(moments):
-        now = points[:, 1] == moment
-        phases = np.exp(1j * np.outer(points[now, 0] + 1, wave_numbers))
-        series = np.fft.rfft(solution[:, number]) / modes
-        series[1:-1] *= 2
-        values[now] = (phases @ series).real
-    return values
+    Args:
+        points: Points of a grid with equidistant times from 0 on, `(N, 2)`.
+        width: Diffusion coefficient.
+        modes: Number of points of the period.
+        steps: Number of time steps between two times.
+    """
+    (offsets, columns), (times, rows) = (
+        np.unique(points[:, k], return_inverse=True) for k in (0, 1)
+    )
+    nodes, ik = -1 + 2 * np.arange(modes) / modes, 1j * wave_numbers(modes, 2)
+    stored = len(times) - 1
+    series = etdrk4(
+        width * ik**2 + 5,
+        lambda v, _: np.fft.fft(-5 * np.fft.ifft(v).real ** 3),
+        np.fft.fft(nodes**2 * np.cos(np.pi * nodes)),
+        times[-1],
+        steps * stored,
+        stored,
+    )
+    values = (np.exp(np.outer(offsets + 1, ik)) @ series.T / modes).real
+    return values[columns, rows]
 
 
 def chebyshev_allen_cahn(points, width, degree=400):
