@@ -139,6 +139,15 @@ def test_consistent_networks_pass(network, width, dtype):
         keras.config.set_dtype_policy(policy)
 
 
+class RoundedInputs(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.head = layers.Dense(20, "tanh"), layers.Dense(1)
+
+    def call(self, points):
+        return self.head(self.hidden(ops.cast(points, "float32")))
+
+
 def test_casts_below_float64_are_refused():
     if not ON_TENSORFLOW:
         pytest.importorskip("jax").config.jax_enable_x64 or pytest.skip("float32")
@@ -152,6 +161,15 @@ def test_casts_below_float64_are_refused():
                 continue
             with pytest.raises(ValueError, match="rounds to less than float64"):
                 model_of(network)
+        # On an interval where a step of 2⁻¹⁷ is 73.9 spacings of float32.
+        w = sp.Function("w")(x)
+        problem = kp.Problem(
+            kp.geometry.Box({x: (0, 1)}),
+            {"e": w.diff(x, 2) + 1},
+            {"b": kp.Condition(w, on="boundary")},
+        )
+        with pytest.raises(ValueError, match="rounds to less than float64"):
+            kp.PINNModel(problem, RoundedInputs())
     finally:
         keras.config.set_dtype_policy(policy)
 
