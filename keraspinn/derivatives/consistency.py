@@ -12,7 +12,7 @@ STENCIL = (-2, -1, 1, 2)  # steps from each point, along each coordinate
 TOLERANCE = 2e-3  # relative error of a derivative: wrong ones were off by 1 % or more
 ROUNDING = 30  # units of round-off that layers may add to values and derivatives
 COUPLING = 1e-3  # change of a value, relative to its range, by the other points
-WRONG_SHARE = 0.25  # of the points with a wrong derivative, above which it is refused
+WRONG_SHARE = 0.25  # of the points with a wrong derivative, or a rough one, at most
 DOUBT = 3  # differences of two quotients that bound the quotients' own error
 ROUGH = 1e-4  # difference of two quotients, relative to derivatives, in float64
 
@@ -40,7 +40,7 @@ def check_against_differences(fields, points, required, coordinates):
     # Balances truncation, h², with round-off, eps / h.
     step = 2.0 ** round(np.log2(rounding) / 3)
     if dtype == "float64":  # no multiple of the spacing of float32, which hides it
-        step *= (1 + np.sqrt(5)) / 2
+        step *= 1.37
     units = np.eye(dimension, dtype=int)
     offsets = np.array([0 * units[0], *(k * unit for unit in units for k in STENCIL)])
     shape = max(LEAST, BATCH // len(offsets)), len(offsets)
@@ -70,7 +70,7 @@ def check_against_differences(fields, points, required, coordinates):
             allowed = TOLERANCE * np.maximum(abs(value), abs(quotient))
             wrong = abs(value - quotient) > allowed + DOUBT * doubt + np.nanmax(noise)
             rough = ROUGH * abs(value).max() + noise.max()
-            if dtype == "float64" and np.mean(doubt > rough) > 0.5:
+            if dtype == "float64" and np.mean(doubt > rough) > WRONG_SHARE:
                 raise ValueError(
                     "A layer of the network rounds to less than float64, the model's "
                     f"type: {name} is no smooth function of {coordinates[axis]} over "
