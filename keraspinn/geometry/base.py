@@ -315,7 +315,9 @@ class Geometry:
         Raises:
             ValueError: If it is not such a product.
         """
-        raise ValueError(f"{self} is not a product with a factor in {names(symbols)}.")
+        raise ValueError(
+            f"{self} is not a product with a factor in {names(symbols)} alone."
+        )
 
     def __add__(self, other: Geometry) -> Geometry:
         return self._combined("+", other)

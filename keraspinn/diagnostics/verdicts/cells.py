@@ -25,59 +25,60 @@ from keraspinn.sampling import Batch
 
 # Halvings of the domain's extent, which give the widths of cells.
 LEVELS = range(2, 13)
-# Cells of each width: all, or as many that are drawn.
-CELLS = 128
-# Gauss points of two rules along each coordinate, by the number of coordinates. With
-# more coordinates there are too many.
-RULES = {1: (16, 17), 2: (8, 9), 3: (5, 6)}
+# Cells of each width, by the number of coordinates: all, or as many that are drawn.
+CELLS = {1: 128, 2: 128, 3: 32, 4: 32}
+# Gauss points of two rules along each coordinate. With more coordinates there are too
+# many.
+RULES = {1: (16, 17), 2: (8, 9), 3: (5, 6), 4: (3, 4)}
 # Difference of two rules, relative to the saving, from which on the coefficients vary
 # within a cell too fast for them.
 UNRESOLVED = 1 / 3
 # Eigenvalue of a cell's Hessian, relative to the largest, below which it is round-off.
 LEAST = 1e-10
-# Change along a coordinate, from -1 to 1, and an odd one; they end with zero slope.
-EVEN = Polynomial([1, 0, -1]) ** 3
-ODD = EVEN * Polynomial([0, 1])
-
-
-# Points on a part, which no cell may contain.
+# Points on a face or line, which no cell may contain.
 ON_PARTS = 500
 # Largest distance from a cell's centre, relative to its edge, of a point inside.
 INSIDE = 1 - 1e-6
 # Step off a face or line, relative to the domain, which stays in a part inside.
 STEP = 1e-4
+# Change along a coordinate, from -1 to 1, and an odd one. Both end without curvature.
+EVEN = Polynomial([1, 0, -1]) ** 3
+ODD = EVEN * Polynomial([0, 1])
 
 
 def savings_on_cells(tangent):
     """Return the energy that changes on small cells would save, in the scales.
 
-    No cell meets the boundary, or a part with a condition or an integral of its own.
+    Cells lie inside, and contain no face or line with a condition or an integral. There
+    are none in more than four coordinates, beside an equation, or without an integral
+    inside.
 
     Args:
         tangent: The `Tangent` of a model with an energy.
     """
     domain, random = tangent.model.problem.domain, np.random.default_rng(0)
-    if domain.dimension not in RULES:
-        return 0.0
     inner, avoided = _parts(tangent.model.problem)
+    if domain.dimension not in RULES or not inner or avoided is None:
+        return 0.0
+    most = CELLS[domain.dimension]
     variation, total = _Variation(tangent, inner), 0.0
     for width in (2.0**-level for level in LEVELS):
         count = int(width**-domain.dimension)
-        numbers = random.integers(count, size=CELLS)
-        if count <= CELLS:
-            numbers = np.arange(CELLS) % count
+        numbers = random.integers(count, size=most)
+        if count <= most:
+            numbers = np.arange(most) % count
         indices = np.unravel_index(numbers, (int(1 / width),) * domain.dimension)
         cells = width * (2 * np.stack(indices, axis=-1) + 1) - 1
         is_valid, slopes, hessians = variation(cells, width)
         apart = abs(cells[:, None] - avoided) > INSIDE * width
         is_valid &= apart.any(axis=2).all(axis=1)
-        is_valid &= np.isfinite(hessians).all(axis=(1, 2)) & (np.arange(CELLS) < count)
+        is_valid &= np.isfinite(hessians).all(axis=(1, 2)) & (np.arange(most) < count)
         inverse = np.linalg.pinv(hessians[is_valid], LEAST, hermitian=True)
         first, second = slopes[:, is_valid]
         steps = np.einsum("cij,cj->ci", inverse, second) / 2
         saved, other = np.sum(first * steps), np.sum(second * steps)
         if abs(saved - other) < UNRESOLVED * other:
-            total += saved * max(count / CELLS, 1.0)
+            total += saved * max(count / most, 1.0)
     return float(total)
 
 
@@ -86,21 +87,29 @@ def _parts(problem):
 
     Returns:
         Pairs of densities in the problem's scales and tuples of parts, and an array
-        relative to the domain, from -1 to 1.
+        relative to the domain, from -1 to 1; `None` if a condition stands inside.
     """
     domain, term = problem.domain, problem.terms[RESIDUAL]
     (energy,), (size,) = term.expressions, problem.scales.sizes(term)
     by_region = {i.region: i.integrand for i in energy.atoms(PartIntegral)}
-    avoided = [b for c in condition_terms(problem.terms) for b in c.blocks]
+    avoided = [b for c in condition_terms(problem.all_terms) for b in c.blocks]
+    if any(_is_inside(block, domain) for block in avoided):
+        return [], None
     inner = []
     for region, block in zip(term.regions, term.blocks, strict=True):
-        points = domain.sample(block[0], quasi_random(9, domain.draws(block[0])))
-        if domain.contains(block[0], points + STEP * domain.half).any():
+        if _is_inside(block, domain):
             inner.append((problem.scales.apply(by_region[region], size), block))
         else:
             avoided.append(block)
     points = probe_points(domain, avoided, ON_PARTS) if avoided else domain.upper[None]
     return inner, (points - domain.centre) / domain.half
+
+
+def _is_inside(block, domain):
+    """Return whether a block has as many dimensions as the domain."""
+    points = domain.sample(block[0], quasi_random(9, domain.draws(block[0])))
+    steps = np.random.default_rng(0).uniform(-STEP, STEP, np.shape(points))
+    return domain.contains(block[0], points + steps * domain.half).mean() > 0.5
 
 
 class _Variation:
@@ -143,11 +152,14 @@ class _Variation:
         domain, slopes, hessians = self._domain, 0.0, 0.0
         points = domain.half * (cells[:, None] + width * self._points)
         flat = points.reshape(-1, domain.dimension)
-        is_inside = inside(domain, flat + domain.centre).reshape(len(cells), -1)
+        tested = points[:, : RULES[domain.dimension][0] ** domain.dimension]
+        is_inside = inside(domain, tested + domain.centre)
         weights = self._weights * width**domain.dimension
         for parts, keys, rates in self._pieces:
-            here = np.any([domain.contains(part, flat) for part in parts], axis=0)
-            values = np.where(here, rates(flat + domain.centre), 0.0)
+            values = rates(flat + domain.centre)
+            if parts not in domain.blocks("interior"):
+                here = np.any([domain.contains(part, flat) for part in parts], axis=0)
+                values = np.where(here, values, 0.0)
             values = values.reshape(len(values), len(cells), -1)
             changes, count = self._changes(keys, width), len(keys)
             slopes += np.einsum("tkq,kcq,rq->rct", changes, values[:count], weights)

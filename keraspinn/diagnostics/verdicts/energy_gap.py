@@ -44,11 +44,13 @@ class EnergyGap:
         gap: ½ gᵀd, in the user's units: the decrease that Newton's correction promises,
             and the savings by changes on small cells.
         left: The correction's difference at other points, and the savings on cells,
-            relative to the energy.
+            relative to the energy's size.
         errors: Dict from names of fields to the norm of their correction, relative to
             the corrected field's.
         quadrature: Standard deviation of the energy over draws of the training's
             points, in the user's units.
+        size: Change of the energy from constant fields, in the user's units, as
+            `Scales` have it; the energy itself if zero.
 
     Example:
 
@@ -61,11 +63,12 @@ class EnergyGap:
     left: float
     errors: dict[str, float]
     quadrature: float = 0.0
+    size: float = 0.0
 
     @property
     def relative(self) -> float:
-        """The gap relative to the energy."""
-        return self.gap / (abs(self.energy) or 1.0)
+        """The gap relative to the energy's size."""
+        return self.gap / (self.size or abs(self.energy) or 1.0)
 
     def __str__(self):
         text = (
@@ -146,9 +149,8 @@ def energy_verdict(model, tolerance, points, quantities):
         gap, values, tangent, step, batches = _measured(model, points)
         changes = quantity_errors(quantities, tangent, step, batches)
         misfits = _misfits(tangent, batches, values)
-    # The work of the loads is as far off as the energy.
     errors, changes = (
-        {name: max(error, gap.relative) for name, error in pairs.items()}
+        {name: float(np.maximum(error, gap.relative)) for name, error in pairs.items()}
         for pairs in (gap.errors, changes)
     )
     for label, (misfit, fields) in misfits.items():
@@ -211,9 +213,11 @@ def _measured(model, points):
         reference = u - change, not scales.offset(name), scales.field(name)
         errors[name] = rms(change) / (extent(*reference) or 1.0)
     saved = savings_on_cells(tangent)
-    left = (abs(gained - promised) + saved) / (abs(float(energy)) or 1.0)
     gap = max(float(gained), float(promised), 0.0) + saved
-    result = EnergyGap(size * float(energy), size * gap, float(left), errors)
+    unit = float(RESIDUAL in scales.terms) or abs(float(energy)) or 1.0
+    left = (abs(gained - promised) + saved) / unit
+    numbers = size * float(energy), size * gap, float(left)
+    result = EnergyGap(*numbers, errors, size=size * unit)
     return result, values, tangent, step, second
 
 

@@ -21,10 +21,8 @@ MORE = (
     "and try other loss weights."
 )
 NEARLY = "Train on while the loss falls, then with more points or a larger network."
-ENERGY = (
-    "The energy is not at its least: train on, with more steps and more points, or, "
-    "where coefficients vary fast, with keraspinn.networks.SIREN."
-)
+ENERGY = "The energy is not at its least: train on, with more steps and more points."
+FAST = " Where coefficients vary fast, take keraspinn.networks.SIREN."
 PENALTY = (
     "Beside an energy, a soft condition or equation is a penalty, which the energy "
     "outweighs in {}. Declare hard=True, or raise weight= until the error is small; "
@@ -127,7 +125,7 @@ def _advice(verdict):
         if penalised:
             yield PENALTY.format(" and ".join(f"'{n}'" for n in sorted(penalised)))
         elif not (is_near and resolved):
-            yield ENERGY
+            yield ENERGY + FAST * (not resolved)
         return
     if not is_near and verdict.error <= min(NEAR, NEARBY * verdict.tolerance):
         yield NEARLY if verdict.second_order else SECOND

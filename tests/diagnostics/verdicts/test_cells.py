@@ -79,14 +79,52 @@ def test_no_cell_contains_another_condition():
     assert 0 < less < 0.5 * savings(at_rest(bar()))
 
 
+def test_no_cell_contains_a_hard_condition():
+    held = {"middle": kp.Condition(U, on={X: 1.03}, hard=True)}
+    less = savings(at_rest(bar())) - savings(at_rest(bar(conditions=held)))
+    assert 0 < less < 0.5 * savings(at_rest(bar()))
+
+
+def test_pressure_on_a_boundary_along_the_diagonal_is_no_integral_inside():
+    domain = kp.geometry.Polygon([(0, 0), (1, 1), (0, 1)], coordinates=(X, Y))
+    density = (V.diff(X) ** 2 + V.diff(Y) ** 2) / 2
+    pressure = kp.integral(V * domain.normal[0], over="boundary")
+    clamp = {"clamp": kp.Condition(V, on={Y: 1}, hard=True)}
+    energy = kp.integral(density) - pressure
+    problem = kp.Problem(domain, energy=energy, conditions=clamp)
+    assert savings(at_rest(problem)) == 0.0  # its gradient is zero
+
+
+def test_energies_beside_an_equation_or_on_a_face_have_no_cells():
+    control = {"control": kp.Condition(U.diff(X, 2) + 1, on="interior", weight=9)}
+    assert savings(at_rest(bar(conditions=control))) == 0.0
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 2)}),
+        energy=kp.integral((U - 1) ** 2 / 2, over={X: 2}),
+        conditions={"line": kp.Condition(U.diff(X, 2), on="interior")},
+    )
+    assert savings(at_rest(problem)) == 0.0
+
+
+@pytest.mark.parametrize("added", [0, 10])
+def test_gap_is_relative_to_the_change_of_the_energy(added):
+    density = U.diff(X) ** 2 / 2 - U + added
+    ends = {"ends": kp.Condition(U - 300, on="boundary", hard=True)}
+    domain = kp.geometry.Box({X: (0, 2)})
+    problem = kp.Problem(domain, energy=kp.integral(density), conditions=ends)
+    gap = kp.diagnostics.energy_gap(at_rest(problem), 100)
+    assert gap.size == pytest.approx(1 / 3, rel=0.1)  # of x (2 - x) / 2
+    assert gap.relative == gap.gap / gap.size
+
+
 def test_fast_waves_of_a_coefficient_count_where_cells_resolve_them():
     waves = 2 + sp.cos(200 * sp.pi * X)
     quiet, wavy = (savings(at_rest(bar(a))) for a in (2, waves))
     assert wavy == pytest.approx(quiet, rel=0.3)
 
 
-def test_more_than_three_coordinates_have_no_cells():
-    coordinates = sp.symbols("x:4")
+def test_more_than_four_coordinates_have_no_cells():
+    coordinates = sp.symbols("x:5")
     w = sp.Function("w")(*coordinates)
     density = sum(w.diff(c) ** 2 for c in coordinates) / 2 - w
     problem = kp.Problem(
