@@ -234,7 +234,7 @@ CASES = {
     "poisson-16": Case(scaled(kp.problems.poisson, 16), depth=2, points=500),
     "burgers": Case(burgers, units=20, depth=4),
     "allen_cahn": Case(allen_cahn),
-    "allen_cahn_sharp": Case(allen_cahn_sharp),
+    "allen_cahn_sharp": Case(allen_cahn_sharp, held_back=False),
     "wave": Case(wave, units=40, held_back=False),
     "kovasznay": Case(kovasznay),
     "cavity": Case(cavity, faces=1600, held_back=False),
