@@ -26,10 +26,10 @@ from keraspinn.sampling import Batch
 # Halvings of the domain's extent, which give the widths of cells.
 LEVELS = range(2, 13)
 # Cells of each width, by the number of coordinates: all, or as many that are drawn.
-CELLS = {1: 128, 2: 128, 3: 32, 4: 32}
+CELLS = {1: 128, 2: 128, 3: 32, 4: 16}
 # Gauss points of two rules along each coordinate. With more coordinates there are too
 # many.
-RULES = {1: (16, 17), 2: (8, 9), 3: (5, 6), 4: (3, 4)}
+RULES = {1: (16, 17), 2: (8, 9), 3: (5, 6), 4: (5, 6)}
 # Difference of two rules, relative to the saving, from which on the coefficients vary
 # within a cell too fast for them.
 UNRESOLVED = 1 / 3
@@ -58,7 +58,7 @@ def savings_on_cells(tangent):
     """
     domain, random = tangent.model.problem.domain, np.random.default_rng(0)
     inner, avoided = _parts(tangent.model.problem)
-    if domain.dimension not in RULES or not inner or avoided is None:
+    if domain.dimension not in RULES or not inner:
         return 0.0
     most = CELLS[domain.dimension]
     variation, total = _Variation(tangent, inner), 0.0
@@ -86,8 +86,8 @@ def _parts(problem):
     """Return an energy's integrals inside, and points of all other parts.
 
     Returns:
-        Pairs of densities in the problem's scales and tuples of parts, and an array
-        relative to the domain, from -1 to 1; `None` if a condition stands inside.
+        Pairs of densities in the problem's scales and tuples of parts, none if a
+        condition stands inside, and an array relative to the domain, from -1 to 1.
     """
     domain, term = problem.domain, problem.terms[RESIDUAL]
     (energy,), (size,) = term.expressions, problem.scales.sizes(term)
@@ -146,6 +146,9 @@ class _Variation:
                 return ops.stack(tangent.model._fields.at(program, batch))
 
             self._pieces.append((parts, keys, tangent.compiled(values)))
+        # Along a parameter, changes may end abruptly.
+        indices = [index for _, keys, _ in self._pieces for _, index in keys]
+        self._varies = np.any(indices, axis=0)
 
     def __call__(self, cells, width):
         """Return which cells lie inside, `(c,)`, slopes `(2, c, t)`, and Hessians."""
@@ -176,10 +179,12 @@ class _Variation:
             factors = [
                 (ODD if axis == odd else EVEN).deriv(order)(points) * rate**order
                 for axis, (order, points, rate) in enumerate(triples)
+                if self._varies[axis]
             ]
-            return np.prod(factors, axis=0)
+            return np.prod([np.ones(len(self._points)), *factors], axis=0)
 
-        pairs = itertools.product(self._names, range(-1, self._domain.dimension))
+        axes = -1, *np.flatnonzero(self._varies)
+        pairs = itertools.product(self._names, axes)
         return np.array(
             [[(f == name) * change(odd, k) for f, k in keys] for name, odd in pairs]
         )

@@ -73,6 +73,23 @@ def test_savings_of_a_part_with_a_load():
     assert half == pytest.approx(whole / 2, rel=0.1)
 
 
+def test_changes_along_a_parameter_end_abruptly():
+    w = sp.Function("w")(X, Y)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 2), Y: (0, 3)}),
+        energy=kp.integral(w.diff(X) ** 2 / 2 - w),
+        conditions={"ends": kp.Condition(w, on=[{X: 0}, {X: 2}], hard=True)},
+    )
+    expected = 3 * savings(at_rest(bar()))
+    assert savings(at_rest(problem)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_savings_of_a_fit_without_derivatives():
+    energy = kp.integral((U - sp.sin(X)) ** 2 / 2)
+    problem = kp.Problem(kp.geometry.Box({X: (0, 2)}), energy=energy, conditions={})
+    assert savings(at_rest(problem)) > 0
+
+
 def test_no_cell_contains_another_condition():
     held = {"middle": kp.Condition(U, on={X: 1.03}, weight=9)}
     less = savings(at_rest(bar())) - savings(at_rest(bar(conditions=held)))
