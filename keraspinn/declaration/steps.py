@@ -127,24 +127,23 @@ def _steps(problem, initial):
         smallest = LARGEST_MISMATCH * problem.scales.field(field.func.__name__)
         for column, space in enumerate(domain.space_coordinates):
             points = probe_points(domain, (domain.blocks("initial")[0],))
+            aside = ASIDE * domain.half[column]
+            if space in domain.periodic:
+                across = domain, space, points, LARGEST_MISMATCH
+                # No derivative: that of a jump inside cannot be evaluated.
+                ahead, behind = (value.subs(space, space + s) for s in (aside, -aside))
+                bends = differs_at_ends(ahead - behind, *across)
+                if bends and not differs_at_ends(value, *across):
+                    points[:, column] = domain.upper[column]
+                    radian = 2 * domain.half[column] / sp.pi
+                    level = radian * sp.sin((space - domain.upper[column]) / radian)
+                    yield field, _even_kink, level, points
             for end in _ends(value, space, domain):
-                aside = ASIDE * domain.half[column]
                 sides = [value.subs(space, end + s) for s in (-aside, aside)]
                 before, after = evaluate_at(sides, domain.coordinates, points)
                 is_kink = np.abs(after - before).max() < smallest
                 points[:, column] = end
                 yield field, _kink if is_kink else _step, space - end, points
-            if space in domain.periodic:
-                across = domain, space, points, LARGEST_MISMATCH
-                bends = differs_at_ends(value.diff(space), *across)
-                if bends and not differs_at_ends(value, *across):
-                    end, per_radian = (
-                        domain.upper[column],
-                        2 * domain.half[column] / sp.pi,
-                    )
-                    points[:, column] = end
-                    level = per_radian * sp.sin((space - end) / per_radian)
-                    yield field, _even_kink, level, points
     conditions = [
         (expression, problem.scales.sizes(term)[number], part)
         for term in condition_terms(problem.all_terms)

@@ -90,6 +90,11 @@ def test_initial_value_with_a_kink_where_the_period_closes():
     assert float(feature.subs({X: 0.01, T: 0})) == pytest.approx(0.01, rel=1e-3)
     assert float(feature.subs({X: 2, T: 1})) == pytest.approx((4 / 50 / np.pi) ** 0.5)
     assert closing(sp.cos(sp.pi * X)) == closing((X - 1) ** 3) == []
+    # Kinks and jumps, but none where it closes.
+    assert closing(sp.Abs(sp.sin(sp.pi * X) - HALF)) == []
+    assert closing(sp.sign(sp.sin(sp.pi * X) - HALF)) == []
+    assert closing((X - 1) * sp.sign(X - 1)) != []  # Abs
+    assert closing(sp.Max(X - 1, 1 - X) ** 2) != []
     drift = sp.Eq(U.diff(T) + U.diff(X) / 20, U.diff(X, 2) / 50)
     assert closing(X * (2 - X), drift) == []
 

@@ -92,7 +92,8 @@ def _parts(problem):
     domain, term = problem.domain, problem.terms[RESIDUAL]
     (energy,), (size,) = term.expressions, problem.scales.sizes(term)
     by_region = {i.region: i.integrand for i in energy.atoms(PartIntegral)}
-    avoided = [b for c in condition_terms(problem.all_terms) for b in c.blocks]
+    local = [c for c in condition_terms(problem.all_terms) if not c.regions]
+    avoided = [block for condition in local for block in condition.blocks]
     if any(_is_inside(block, domain) for block in avoided):
         return [], None
     inner = []

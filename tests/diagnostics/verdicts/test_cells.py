@@ -123,6 +123,12 @@ def test_energies_beside_an_equation_or_on_a_face_have_no_cells():
     assert savings(at_rest(problem)) == 0.0
 
 
+def test_a_mean_that_is_prescribed_leaves_the_cells():
+    mean = {"mean": kp.Condition(kp.integral(U) - 1)}
+    expected = savings(at_rest(bar()))
+    assert savings(at_rest(bar(conditions=mean))) == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.mark.parametrize("added", [0, 10])
 def test_gap_is_relative_to_the_change_of_the_energy(added):
     density = U.diff(X) ** 2 / 2 - U + added
