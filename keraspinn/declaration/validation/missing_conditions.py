@@ -4,6 +4,8 @@ Finite elements insulate a part of the boundary without a condition. A network d
 the problem is underdetermined, and the loss is as small for any of its solutions.
 """
 
+import dataclasses
+
 import numpy as np
 import sympy as sp
 
@@ -23,7 +25,13 @@ from keraspinn.declaration.validation.initial_parts import (
 )
 from keraspinn.declaration.validation.normal_order import ORDER_POINTS, NormalOrder
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
-from keraspinn.expressions import At, distinct_nodes, fields_of, required_derivatives
+from keraspinn.expressions import (
+    At,
+    Field,
+    distinct_nodes,
+    fields_of,
+    required_derivatives,
+)
 from keraspinn.geometry.checks import written
 
 # Points that show along which coordinates a part extends.
@@ -50,7 +58,8 @@ def describe_missing_conditions(domain, terms):
         domain: The geometry.
         terms: Dict from names to `Term`s, hard ones included.
     """
-    parts = parts_without_conditions(domain, terms)
+    terms = {name: _as_equation(domain, term) for name, term in terms.items()}
+    parts = _parts_without_conditions(domain, terms)
     if not parts:
         if any(_fills_volume(domain, term) for term in condition_terms(terms)):
             return ""
@@ -69,6 +78,19 @@ def describe_missing_conditions(domain, terms):
         f"A condition is missing on {', '.join(texts)}: the equations need one there"
         f"{or_else}. {_CONSEQUENCE}{_describe_insulation(domain, terms)}{_ARCHITECTURE}"
     )
+
+
+def _as_equation(domain, term):
+    """Return a condition inside as an equation if it holds fields elsewhere alone.
+
+    Such an integral along a line determines a field of fewer coordinates.
+    """
+    here = [e.replace(At, lambda *_: sp.S.Zero) for e in term.expressions]
+    fields = set().union(*(e.atoms(Field) for e in here))
+    is_pointwise = any(len(field.args) == domain.dimension for field in fields)
+    if is_pointwise or term.blocks != domain.blocks("interior") or term.regions:
+        return term
+    return dataclasses.replace(term, labels=term.names)
 
 
 def _describe_missing_initial_condition(domain, terms):
@@ -245,7 +267,7 @@ def _describe_insulation(domain, terms):
     )
 
 
-def parts_without_conditions(domain, terms):
+def _parts_without_conditions(domain, terms):
     """Return the parts of the boundary on which a condition is missing.
 
     Returns:

@@ -94,6 +94,17 @@ PROBLEMS = {
         },
         {"c(0)"},  # a decay as exp(-40 t) is not resolved
     ),
+    "pressure gradient of a flow rate, inside": (
+        ROD,
+        [HEAT - Q],
+        {
+            "rate": ([TOTAL], "interior"),
+            "left": ([C], LEFT),
+            "right": ([C], RIGHT),
+            "c(0)": ([C], "initial"),
+        },
+        {"c(0)"},
+    ),
     "oscillator at a string's end": (
         ROD,
         [U.diff(T, 2) - U.diff(X, 2)],
