@@ -30,24 +30,31 @@ _TOLERANCE = 1e-8  # residual of conjugate gradients, relative to the right-hand
 _BLOCKS = 4
 
 
-def dense_solver(jacobian, damping):
+def dense_solver(jacobian, damping, product=None):
     """Solve damped least squares with one matrix, in the smaller of two forms.
 
     Args:
         jacobian: J, `(N, P)`.
         damping: μ, a scalar. It is multiplied by ten, repeatedly, while round-off
             leaves the matrix not positive definite.
+        product: `smaller_product(jacobian)`, if it is known.
 
     Returns:
         Function of rows r `(N,)` that returns d `(P,)`, and the μ used. d is not finite
         if J or r is not, or if every attempt failed.
     """
+    product = smaller_product(jacobian) if product is None else product
     transposed = ops.transpose(jacobian)
+    factor, damping = damped_factor(product, damping)
     if jacobian.shape[0] < jacobian.shape[1]:
-        factor, damping = damped_factor(lower_product(jacobian), damping)
         return lambda rows: ops.matmul(transposed, solved(factor, rows)), damping
-    factor, damping = damped_factor(lower_product(transposed), damping)
     return lambda rows: solved(factor, ops.matmul(transposed, rows)), damping
+
+
+def smaller_product(jacobian):
+    """Return the lower triangle of JJᵀ or JᵀJ, whichever is smaller."""
+    is_wide = jacobian.shape[0] < jacobian.shape[1]
+    return lower_product(jacobian if is_wide else ops.transpose(jacobian))
 
 
 def lower_product(matrix):

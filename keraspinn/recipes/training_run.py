@@ -47,8 +47,8 @@ WIDER = 1.5
 # Escalations after which a training that has stalled ends.
 ESCALATIONS = 4
 
-# Rounds between two verdicts at most.
-LONGEST = 10
+# Length of a stage between two verdicts, in rounds, at most.
+LONGEST = 4
 
 # Factor of the number of collocation points when it is raised.
 MORE_POINTS = 2
@@ -142,7 +142,8 @@ class TrainingRun:
         while True:
             self._train(stage, decision)
             is_late, has_risen = self._is_late(), self._has_risen()
-            is_judged = is_late or has_risen or self._seconds_to_verdict() <= 0
+            is_due = self._seconds_to_verdict() <= 0 or self._is_promising()
+            is_judged = is_late or has_risen or is_due
             if is_judged:
                 self._judge()
             self._report()
@@ -280,6 +281,12 @@ class TrainingRun:
     def _seconds_to_verdict(self):
         """Return the seconds of training until verdicts take a small enough share."""
         return self.judging / VERDICT_SHARE - (time.monotonic() - self.begin)
+
+    def _is_promising(self):
+        """Return whether the error falls to the target as the root of the loss."""
+        error, loss = self.progress[-1] if self.progress else (math.inf, math.inf)
+        now = self.history[-1]["loss"]
+        return 0 < STALLED**2 * now < loss and error**2 * now <= self.target**2 * loss
 
     def _continued(self, stage):
         """Return the stage again, long enough to reach the next verdict."""

@@ -338,13 +338,24 @@ def run_of(problem, optimizer=kp.optimizers.SSBroyden, **state):
     return run
 
 
+@pytest.mark.parametrize(
+    ("loss", "is_due"), [(1e-7, True), (1e-5, False), (-1e-7, False), (math.nan, False)]
+)
+def test_a_verdict_is_due_where_the_loss_predicts_the_target(loss, is_due):
+    run = run_of(decay(), progress=[(0.1, 1e-2)])  # to 5e-4
+    run.history = [{"steps": 500, "seconds": 1.0, "loss": loss}]
+    assert run._is_promising() == is_due
+    run.progress = [(1e-3, 2 * loss)]  # the loss has hardly fallen since
+    assert not run._is_promising()
+
+
 def test_verdicts_take_a_tenth_of_the_time():
     stage = Stage(None, {"steps_per_epoch": 100, "epochs": 5})
     run = run_of(decay(), judging=3.0)  # due after 30 s, 10 of which are over
     assert run._seconds_to_verdict() == pytest.approx(20, abs=1)
     assert run._continued(stage).fit["epochs"] == strategy.LONGEST * run.epochs
-    run.judging = 1.6
-    assert run._continued(stage).fit["epochs"] in range(25, 31)
+    run.judging = 1.3
+    assert run._continued(stage).fit["epochs"] in range(10, 16)
     run.judging = 0.5
     assert run._continued(stage).fit["epochs"] == 5
 

@@ -5,7 +5,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.diagnostics.verdicts.extents import without_largest
-from keraspinn.optimizers.linear_solves import dense_solver
+from keraspinn.optimizers.linear_solves import dense_solver, smaller_product
 from keraspinn.training.tangent import stacked
 
 # Damping to try, relative to the sum of squares of all rows; the one that leaves least
@@ -46,10 +46,10 @@ def correction(tangent, rows, batches, norms):
         difference, the residuals that are left and the corrected fields.
     """
     residual, jacobian = map(ops.convert_to_tensor, scaled_rows(rows, norms))
-    count = sum(map(len, norms.values()))
+    product, count = smaller_product(jacobian), sum(map(len, norms.values()))
     tried = []
     for damping in DAMPING:
-        solve, _ = dense_solver(jacobian, damping * count)
+        solve, _ = dense_solver(jacobian, damping * count, product)
         direction = ops.convert_to_numpy(solve(residual))
         values, changes = tangent.moved(batches, direction)
         left = keras.tree.map_structure(np.subtract, values, changes)

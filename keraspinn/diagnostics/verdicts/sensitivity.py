@@ -53,6 +53,8 @@ def amplification(tangent, rows, batches, norms, extents, values, dampings):
     if len(residuals) + len(fields) < tangent.size:  # other directions change nothing
         basis = np.linalg.qr(np.concatenate([residuals, fields]).T)[0]
         residuals, fields = residuals @ basis, fields @ basis
+    if len(residuals) > residuals.shape[1]:
+        residuals = np.linalg.qr(residuals, mode="r")  # with the same JᵀJ
     expressions = sum(map(len, norms.values()))
     directions = np.hstack(
         [_directions(residuals, fields, damping * expressions) for damping in dampings]
