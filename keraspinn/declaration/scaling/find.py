@@ -62,7 +62,7 @@ def find_vanishing_fields(problem, scales):
         problem: The `Problem`.
         scales: `Scales` with a size for every field.
     """
-    domain, terms, sizes = problem.domain, problem.terms, scales.fields
+    domain, terms, sizes = problem.domain, problem.all_terms, scales.fields
     parts = _term_sizes(domain, terms, scales.offsets, sizes)
     solved = _solve(domain, terms, scales.offsets, sizes)
     return {n for n in solved if _vanishes(n, solved, parts.values(), sizes)}

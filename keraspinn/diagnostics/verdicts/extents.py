@@ -42,14 +42,14 @@ def has_zero(problem, name):
     return False
 
 
-def largest_terms(model, batches, declared, zeros):
+def largest_terms(model, batches, declared):
     """Return the root mean square of the largest term, for all but energies.
 
     Args:
         model: The `PINNModel`, in double precision.
         batches: Dict from term names to batches.
-        declared: The `Scales` in which every term has a size.
-        zeros: Names of the fields that are zero in a coarse solution.
+        declared: The `Scales` in which every term has a size, a thousandth of which
+            counts where all terms vanish.
 
     Returns:
         Dict from pairs of a term's name and an expression's number.
@@ -76,10 +76,8 @@ def largest_terms(model, batches, declared, zeros):
                 values.append(batch.targets[..., k] / size - float(zero))
             largest[name, k] = max(rms(ops.convert_to_numpy(v)) for v in values)
             alone = term.is_equation and len(pieces) == 1
-            if alone or zeros:
-                expected = declared.sizes(term)[k] / size
-                share = 1.0 if alone else CONSTANT
-                largest[name, k] = max(largest[name, k], share * expected)
+            expected = declared.sizes(term)[k] / size * (1.0 if alone else CONSTANT)
+            largest[name, k] = max(largest[name, k], expected)
     return largest
 
 

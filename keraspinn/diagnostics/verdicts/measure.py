@@ -186,9 +186,8 @@ class _Measurement:
         # Scales in which every term has a size, even if training uses none.
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
         self.zeros = find.find_vanishing_fields(self.problem, self.declared)
-        sizes = self.declared, self.zeros
         self.few = tangent.draw(-2)
-        self.terms = extents.largest_terms(tangent.model, self.few, *sizes)
+        self.terms = extents.largest_terms(tangent.model, self.few, self.declared)
         terms = self.problem.terms.items()
         self.labels = {(n, k): name for n, t in terms for k, name in enumerate(t.names)}
         self.errors, self.sizes = self._errors()
@@ -335,6 +334,9 @@ class _Measurement:
         is measured beside their noise.
         """
         names, values = self.problem.field_names, []
+        # A field that is zero is compared with its expected scale.
+        expected = [self.declared.field(n) if n in self.zeros else 0.0 for n in names]
+        sizes = np.maximum(sizes, expected)
         if not self.problem.measured:
             names += tuple(parameter.name for parameter in self.problem.parameters)
             values = [abs(value) or 1.0 for value in self.coefficients]

@@ -11,6 +11,7 @@ from keraspinn.declaration.scaling.find import prescribed_magnitudes
 from keraspinn.diagnostics import Verdict, verdict
 from keraspinn.diagnostics.verdicts import correction, measure
 from keraspinn.diagnostics.verdicts.causes import is_unique
+from keraspinn.training.tangent import Tangent
 
 X, Y = sp.symbols("x y")
 U = sp.Function("u")(X)
@@ -156,6 +157,65 @@ def test_error_of_a_zero_field_is_relative_to_its_scale():
     assert result.errors["v"] == pytest.approx(0.01 / np.sqrt(12), rel=0.1)
     assert result.trusted
     assert not verdict(across(1e-3)).trusted
+
+
+def channel(hard):
+    """Return plane Poiseuille flow, across which the velocity v is zero."""
+    u, v, p = (sp.Function(name)(X, Y) for name in "uvp")
+
+    def momentum(w):
+        friction = (w.diff(X, 2) + w.diff(Y, 2)) / 10
+        return u * w.diff(X) + v * w.diff(Y) - friction
+
+    return kp.Problem(
+        kp.geometry.Box({X: (0, 2), Y: (0, 1)}),
+        {
+            "along": momentum(u) + p.diff(X),
+            "across": momentum(v) + p.diff(Y),
+            "mass": u.diff(X) + v.diff(Y),
+        },
+        {
+            "in": kp.Condition([u - 4 * Y * (1 - Y), v], on={X: 0}),
+            "out": kp.Condition([u.diff(X), p], on={X: 2}),
+            "walls": kp.Condition([u, v], on=[{Y: 0}, {Y: 1}], hard=hard),
+        },
+    )
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_change_of_a_zero_field_is_relative_to_its_scale(hard, monkeypatch):
+    seen = []
+
+    def amplification(tangent, rows, batches, norms, sizes, *_):
+        seen.extend(sizes)
+        return np.zeros(3)
+
+    monkeypatch.setattr(measure, "amplification", amplification)
+    model = kp.PINNModel(channel(hard), kp.networks.MLP(4, 1, outputs=3), seed=0)
+    model = model.astype("float64")
+    measurement = measure._Measurement(model, Tangent(model, 50, 10), 100, 0.05)
+    measurement._slacks(measurement.sizes, ())
+    assert measurement.zeros == {"v"}
+    expected = model.problem.scales.field("v")
+    assert seen[model.problem.field_names.index("v")] >= expected
+
+
+def test_residual_is_relative_to_the_expected_size_where_all_terms_vanish():
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}, time={Y: (0, 1)}),
+        {"heat": W.diff(Y) - W.diff(X, 2)},
+        {
+            "left": kp.Condition(sp.Eq(W, 1), on={X: 0}),
+            "right": kp.Condition(sp.Eq(W, -1), on={X: 1}),
+            "initial": kp.Condition(sp.Eq(W, 1 - 2 * X), on="initial"),
+        },
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0).astype("float64")
+    hidden, _, head, _ = weights = [0 * w for w in model.network.get_weights()]
+    hidden[0, 0], head[0, 0] = 1e-3, -1e3 / problem.scales.field("u")
+    model.network.set_weights(weights)  # 1 − 2 x up to 1e-7
+    result = verdict(model)
+    assert result.misfits["heat"] < 0.01 and result.trusted
 
 
 @pytest.mark.parametrize("start, most", [(100.0, 1e9), (1e-8, 1.0)])
