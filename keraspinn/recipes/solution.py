@@ -29,7 +29,8 @@ class Solution:
         untrained: Function without arguments that returns a new model as it was before
             the training; `recipe.train(solution.untrained())` repeats it.
         parameters: Dict from names of unknown parameters to their value and standard
-            deviation, NaN or infinite where there is no estimate.
+            deviation, which includes the bias by equations that give way to noise; NaN
+            or infinite where there is no estimate.
 
     Example:
 

@@ -360,7 +360,11 @@ class TrainingRun:
         values = {n: float(v.numpy()) for n, v in self.model.coefficients.items()}
         deviations = {}
         if values and self.judged.measured:
-            deviations = self.model.parameter_deviation()
+            moves = self.judged.moves  # biases, as equations give way to noise
+            deviations = {
+                name: math.hypot(deviation, moves.get(name, 0.0) * values[name])
+                for name, deviation in self.model.parameter_deviation().items()
+            }
         return {n: (v, deviations.get(n, math.nan)) for n, v in values.items()}
 
     def _report(self):

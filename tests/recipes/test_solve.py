@@ -320,6 +320,13 @@ def test_deviations_of_parameters_are_judged(judge, monkeypatch, deviation, is_s
     assert is_solved or "the measurements determine 'k'" in solution.reason
 
 
+def test_deviations_of_parameters_include_their_bias(judge, monkeypatch):
+    judge(1e-4, measured=("sensor",), moves={"k": 2e-5})
+    monkeypatch.setattr(kp.PINNModel, "parameter_deviation", lambda model: {"k": 1e-9})
+    value, deviation = tiny_solve(measured()).parameters["k"]
+    assert deviation == pytest.approx(2e-5 * abs(value), rel=1e-3)
+
+
 def test_parameters_that_data_do_not_identify_end_the_training(judge):
     judge(1e-4, undetermined="The data do not identify 'k'.")
     solution = tiny_solve(measured())
