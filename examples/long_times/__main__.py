@@ -46,7 +46,11 @@ NAMES = [
     "gray_scott",
     "duffing",
     "fisher_kpp",
+    "cavity_1000",
+    "cavity_3200",
 ]
+# Steps of Adam before a continuation.
+ADAM_STEPS = 2_000
 # Number of steps between two checks of the CPU time, in training of one interval.
 EPOCH = 50
 
@@ -69,6 +73,8 @@ def case_of(name):
 
 def recipe(case, seconds=None, causal=False):
     """Return the recipe of a window, or of one interval for some CPU time."""
+    if seconds is None and case.values:
+        return kp.recipes.TwoStage(ADAM_STEPS, case.steps, points=case.points)
     if seconds is None:
         (stage,) = kp.recipes.OneStage(case.steps, case.points).stages
         return kp.recipes.Recipe([weighted(stage, causal, 1)])
@@ -105,21 +111,23 @@ def record_of(name, seed, seconds=None, causal=False):
     case = case_of(name)
     keras.utils.set_random_seed(seed)
     clock, cpu = time.perf_counter(), time.process_time()
-    windows = case.windows if seconds is None else 1
+    is_one = seconds is not None
+    windows = 1 if is_one else case.windows
     record = {"windows": windows, "units": case.units, "depth": case.depth}
     record |= {"steps": case.steps, "points": case.points, "optimizer": "GaussNewton"}
-    if seconds is not None:
+    if is_one or case.values:
         record["optimizer"] = "Adam, SSBroyden"
+    how = {"recipe": recipe(case, seconds, causal), "seed": seed}
     try:
-        model = kp.march(
-            case.problem,
-            case.network(),
-            windows=windows,
-            recipe=recipe(case, seconds, causal),
-            seed=seed,
-        )
-        record["windows"] = len(model.march_history)
-        record["loss"] = max(row["loss"] for row in model.march_history)
+        if case.values:
+            values = {p: v[-1:] if is_one else v for p, v in case.values.items()}
+            model = kp.continuation(case.problem, values, case.network(), **how)
+            history = model.continuation_history
+        else:
+            model = kp.march(case.problem, case.network(), windows=windows, **how)
+            history = model.march_history
+        record["windows"] = len(history)
+        record["loss"] = max(row["loss"] for row in history)
     except ValueError as failure:
         record["failure"] = str(failure)
         model = None
@@ -127,11 +135,12 @@ def record_of(name, seed, seconds=None, causal=False):
     record["cpu_seconds"] = round(time.process_time() - cpu)
     if model is not None:
         points, truth, reference_error = case.truth()
-        predicted = np.asarray(model.predict(points, verbose=0, batch_size=4096))
-        errors = {
-            field: float(np.linalg.norm(predicted[:, i] - v) / np.linalg.norm(v))
-            for i, (field, v) in enumerate(truth.items())
-        }
+        fields = zip(case.problem.field_names, case.problem.fields, strict=True)
+        expressions, errors = case.compared or dict(fields), {}
+        for field, known in truth.items():
+            predicted = np.ravel(model.predict_expression(expressions[field], points))
+            errors[field] = np.linalg.norm(predicted - known) / np.linalg.norm(known)
+        errors = {field: float(error) for field, error in errors.items()}
         record |= {"errors": errors, "error": max(errors.values())}
         record["reference_error"] = reference_error
     return record | {

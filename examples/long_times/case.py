@@ -1,9 +1,10 @@
 """Problem of the study, with its aim and its reference solution."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import sympy as sp
 from scipy.integrate import solve_ivp
 
 import keraspinn as kp
@@ -30,6 +31,10 @@ class Case:
         depth: Number of hidden layers.
         steps: Steps of Gauss–Newton in each window.
         points: Collocation points of a step.
+        values: Optional dict from a parameter to its values for `continuation`, in
+            place of windows.
+        compared: Optional dict from the names of `truth` to expressions, if these are
+            not fields.
         held_back: Whether nothing was ever tuned on the problem.
     """
 
@@ -41,7 +46,9 @@ class Case:
     units: int = 20
     depth: int = 2
     steps: int = 100
-    points: int = 1_500
+    points: int | dict = 1_500
+    values: Mapping[kp.Parameter, Sequence[float]] | None = None
+    compared: Mapping[str, sp.Expr] | None = None
     held_back: bool = False
 
     def network(self):
