@@ -15,8 +15,7 @@ from keraspinn.declaration import formulas, integrals, parts
 from keraspinn.expressions import from_json, normalize, to_json
 from keraspinn.expressions.image import with_images
 from keraspinn.expressions.line_integral import line_integrals
-from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.part import Block, On
+from keraspinn.geometry import Block, Geometry, On
 
 ExpressionOrEq: TypeAlias = sp.Expr | sp.Eq
 

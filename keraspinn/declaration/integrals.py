@@ -8,10 +8,7 @@ import sympy as sp
 from keraspinn.declaration.parts import part_from_json, part_to_json
 from keraspinn.expressions import Field, Parameter, from_json, normalize, to_json
 from keraspinn.expressions.integral import PartIntegral, Region
-from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.faces import restricted
-from keraspinn.geometry.part import On
-from keraspinn.geometry.regions import within
+from keraspinn.geometry import Geometry, On, restricted, within
 
 
 def integral(

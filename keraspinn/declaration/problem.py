@@ -27,8 +27,7 @@ from keraspinn.declaration.validation.elasticity import describe_unreliable_elas
 from keraspinn.declaration.validation.peaks import describe_field_peaks
 from keraspinn.declaration.validation.well_posedness import describe_underdetermined
 from keraspinn.expressions import Parameter, fields_of, from_json, to_json
-from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.part import Block
+from keraspinn.geometry import Block, Geometry
 
 ScalesLike: TypeAlias = str | Mapping[sp.Expr, float] | Scales | None
 

@@ -10,10 +10,7 @@ import sympy as sp
 from keraspinn.declaration.conditions import Condition, ExpressionOrEq
 from keraspinn.declaration.parts import part_from_json, place_from_json
 from keraspinn.expressions import from_json
-from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.faces import restricted
-from keraspinn.geometry.part import Block
-from keraspinn.geometry.regions import Interface, region
+from keraspinn.geometry import Block, Geometry, Interface, region, restricted
 
 
 @keras.saving.register_keras_serializable("keraspinn")

@@ -9,8 +9,7 @@ import sympy as sp
 
 from keraspinn.common.checks import finite_number, positive_number
 from keraspinn.expressions import At, Field, from_json, to_json
-from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.part import exact_number
+from keraspinn.geometry import Geometry, exact_number
 
 
 @keras.saving.register_keras_serializable("keraspinn")

@@ -18,8 +18,7 @@ from keraspinn.declaration.validation.branch_ends import bracket, branch_ends
 from keraspinn.declaration.validation.periodicity import differs_at_ends
 from keraspinn.expressions import Interpolation, Program, distinct_nodes, normalize
 from keraspinn.expressions.field import Field
-from keraspinn.geometry.by_region import relation
-from keraspinn.geometry.faces import in_coordinates_of
+from keraspinn.geometry import in_coordinates_of, relation
 
 # Functions with a kink or jump, whose SymPy derivatives hold a DiracDelta or less.
 KINKED = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Heaviside)
