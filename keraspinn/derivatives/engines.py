@@ -12,8 +12,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.backend import jvp
-from keraspinn.derivatives.taylor import IndexSet, MissingRule, Taylor
-from keraspinn.derivatives.taylor.indices import plus
+from keraspinn.derivatives.taylor import IndexSet, MissingRule, Taylor, plus
 
 
 def taylor_derivatives(forward, points, indices, combinations=()):

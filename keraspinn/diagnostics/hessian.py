@@ -11,8 +11,7 @@ from keraspinn import backend
 from keraspinn.backend.scopes import substituted
 from keraspinn.common.checks import check_choice, check_count, nonnegative
 from keraspinn.diagnostics import losses
-from keraspinn.sampling.base import BatchSize, Given
-from keraspinn.sampling.sources import known_term
+from keraspinn.sampling import BatchSize, Given, known_term
 from keraspinn.training.flat import joined
 from keraspinn.training.model import PINNModel, check_one_model
 

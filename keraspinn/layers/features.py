@@ -4,9 +4,8 @@ from typing import Any
 import keras
 import sympy as sp
 
-from keraspinn.derivatives.taylor import IndexSet, Taylor, register_rule
+from keraspinn.derivatives.taylor import IndexSet, Taylor, concatenated, register_rule
 from keraspinn.derivatives.taylor.algebraic import FUNCTIONS, is_algebraic, series_of
-from keraspinn.derivatives.taylor.rules import concatenated
 from keraspinn.expressions import from_json, to_json
 
 

@@ -8,9 +8,8 @@ from keras import ops
 from keraspinn.declaration.features import features_of
 from keraspinn.declaration.field_parts import extents_of
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.derivatives.taylor import Taylor, propagate
+from keraspinn.derivatives.taylor import Taylor, concatenated, propagate
 from keraspinn.derivatives.taylor.rules import columns as columns_of
-from keraspinn.derivatives.taylor.rules import concatenated
 from keraspinn.networks.base import Adaptable, Network, scaled_periods
 
 

@@ -5,11 +5,8 @@ import functools
 import sympy as sp
 from keras import ops
 
-from keraspinn.derivatives.taylor import Taylor
+from keraspinn.derivatives.taylor import Taylor, add_to, concatenated, factorial
 from keraspinn.derivatives.taylor.algebraic import is_algebraic, series_of
-from keraspinn.derivatives.taylor.indices import factorial
-from keraspinn.derivatives.taylor.rules import concatenated
-from keraspinn.derivatives.taylor.series import add_to
 from keraspinn.expressions import Program
 from keraspinn.expressions.program import columns as by_name
 from keraspinn.geometry.part import exact_number

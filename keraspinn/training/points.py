@@ -2,8 +2,7 @@
 
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.optimizers import Optimizer
-from keraspinn.sampling import Renewed, ResidualBased
-from keraspinn.sampling.sources import PointSources
+from keraspinn.sampling import PointSources, Renewed, ResidualBased
 
 # Candidates for each point of an optimizer that takes other points in each step.
 # Burgers, 20 × 4 units, Gauss–Newton, 300 s of one core: error 4.7e-7 with 5, 1.6e-5

@@ -9,9 +9,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.backend.scopes import assign, joined, substituted
-from keraspinn.sampling import Batch
-from keraspinn.sampling.residual_based import at_most_once, systematic
-from keraspinn.sampling.sources import PointSources
+from keraspinn.sampling import Batch, PointSources, at_most_once, systematic
 from keraspinn.training.flat import row_jacobians, split
 
 FIELDS = "fields"

@@ -2,9 +2,10 @@
 
 from keraspinn.derivatives.taylor import normalizations, operations  # noqa: F401
 from keraspinn.derivatives.taylor.activations import register_activation
-from keraspinn.derivatives.taylor.indices import IndexSet
+from keraspinn.derivatives.taylor.indices import IndexSet, factorial, plus  # noqa: F401
 from keraspinn.derivatives.taylor.rules import MissingRule, propagate, register_rule
-from keraspinn.derivatives.taylor.series import Taylor
+from keraspinn.derivatives.taylor.rules import concatenated as concatenated
+from keraspinn.derivatives.taylor.series import Taylor, add_to  # noqa: F401
 
 __all__ = [
     "IndexSet",
