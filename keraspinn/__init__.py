@@ -14,11 +14,8 @@ from keraspinn import (
     sampling,
     weighting,
 )
-from keraspinn.declaration.conditions import Condition, Data, Reference
-from keraspinn.declaration.integrals import integral
-from keraspinn.declaration.problem import Problem
+from keraspinn.declaration import Condition, Data, Problem, Reference, Scales, integral
 from keraspinn.declaration.regional import Equation, interface_condition
-from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives import taylor
 from keraspinn.expressions import Parameter, Tabulated, normal_derivative
 from keraspinn.geometry import by_region

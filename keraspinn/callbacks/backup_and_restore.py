@@ -9,8 +9,7 @@ import numpy as np
 from keraspinn.backend.compatibility import begin_at_epoch
 from keraspinn.callbacks.backup_files import read_state, write_state
 from keraspinn.callbacks.identity import compare, identity, listed
-from keraspinn.common.checks import checked_flag
-from keraspinn.common.typing import PathLike
+from keraspinn.common import PathLike, checked_flag
 from keraspinn.training.digests import sampled_fields, weights_digest
 
 FIELDS = "fields at some points"

@@ -5,8 +5,7 @@ import numpy as np
 
 from keraspinn.backend.scopes import assign
 from keraspinn.callbacks.schedule import is_due
-from keraspinn.common.checks import check_count
-from keraspinn.common.configs import Configured
+from keraspinn.common import Configured, check_count
 from keraspinn.training.model import check_one_model
 
 

@@ -1,6 +1,8 @@
 """A physical problem, declared in SymPy: checked data, no tensors."""
 
-from keraspinn.declaration.conditions import Condition
+from keraspinn.declaration.conditions import Condition, Data, Reference  # noqa: F401
+from keraspinn.declaration.integrals import integral as integral
 from keraspinn.declaration.problem import Problem
+from keraspinn.declaration.scaling.scales import Scales as Scales
 
 __all__ = ["Condition", "Problem"]

@@ -9,8 +9,7 @@ import keras
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.checks import check_type
-from keraspinn.common.configs import restored, stamped, unstamped
+from keraspinn.common import check_type, restored, stamped, unstamped
 from keraspinn.declaration import energy as energies
 from keraspinn.declaration import formulas
 from keraspinn.declaration.conditions import Condition, Data, Reference, tabulate

@@ -10,8 +10,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
-from keraspinn.common import html
-from keraspinn.common.typing import Tensor
+from keraspinn.common import Tensor, html
 from keraspinn.expressions import NormalComponent, from_json, to_json
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.checks import check_coordinates, check_values, names

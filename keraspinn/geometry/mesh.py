@@ -5,8 +5,7 @@ import keras
 import numpy as np
 from numpy.typing import ArrayLike
 
-from keraspinn.common.checks import point_array
-from keraspinn.common.typing import PathLike
+from keraspinn.common import PathLike, point_array
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.checks import Symbols
 from keraspinn.geometry.enclosed import closed

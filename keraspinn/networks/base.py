@@ -18,10 +18,9 @@ from keras import ops
 
 from keraspinn.common.checks import check_count
 from keraspinn.common.typing import Activation, Initializer, Tensor
+from keraspinn.declaration import Problem, Scales
 from keraspinn.declaration.features import features_of
-from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.scaling.offsets import network_offsets
-from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import propagate
 from keraspinn.layers import Features, Periodic, activations
 

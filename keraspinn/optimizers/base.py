@@ -27,9 +27,7 @@ import keras
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.common.checks import check_count
-from keraspinn.common.configs import described
-from keraspinn.common.typing import State, Tensor
+from keraspinn.common import State, Tensor, check_count, described
 
 GIBIBYTE = 2**30
 

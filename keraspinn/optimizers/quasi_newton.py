@@ -6,8 +6,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.backend.scopes import select
-from keraspinn.common.checks import check_count
-from keraspinn.common.typing import State, Tensor
+from keraspinn.common import State, Tensor, check_count
 from keraspinn.optimizers.base import GIBIBYTE, Optimizer
 from keraspinn.optimizers.line_search import search
 

@@ -3,8 +3,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keraspinn.common.checks import check_count
-from keraspinn.common.configs import described
+from keraspinn.common import check_count, described
 
 _SHIFT = 1e-6  # share of the mean eigenvalue added, as L is singular at first
 

@@ -4,8 +4,7 @@ from typing import SupportsFloat
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.checks import check_type
-from keraspinn.common.typing import PathLike
+from keraspinn.common import PathLike, check_type
 from keraspinn.geometry.files import meshio
 from keraspinn.plot.fields import cut, grid_of
 from keraspinn.training.model import PINNModel, check_one_model

@@ -18,8 +18,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
 
-from keraspinn.common.configs import Configured
-from keraspinn.common.typing import Random, State, Tensor
+from keraspinn.common import Configured, Random, State, Tensor
 from keraspinn.sampling.batch import Batch
 from keraspinn.sampling.place import Place
 

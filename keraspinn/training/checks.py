@@ -10,16 +10,14 @@ from keras import ops
 
 from keraspinn.backend.compatibility import every_layer
 from keraspinn.common.checks import check_type
+from keraspinn.declaration import Problem, Scales
 from keraspinn.declaration.probe_points import probe_points
-from keraspinn.declaration.problem import Problem
-from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.validation.dtype_range import precision_fault
 from keraspinn.derivatives import checks as derivative_checks
 from keraspinn.derivatives.consistency import check_against_differences
 from keraspinn.geometry.part import quasi_random
-from keraspinn.networks import FieldNetworks
+from keraspinn.networks import FieldNetworks, networks_of_fields
 from keraspinn.networks.base import Adaptable
-from keraspinn.networks.field_networks import networks_of_fields
 from keraspinn.optimizers import Optimizer
 
 # A network, or one for each field, or tuple of fields, expressions of SymPy's.

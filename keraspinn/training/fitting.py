@@ -3,8 +3,7 @@
 import keras
 
 from keraspinn import backend, optimizers
-from keraspinn.common import arguments
-from keraspinn.common.checks import check_count
+from keraspinn.common import arguments, check_count
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.training.execution import executions
 from keraspinn.training.guard import with_guard

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.backend.compatibility import begin_at_epoch
-from keraspinn.common import arguments, files, html
+from keraspinn.common import Optimizer, Tensor, arguments, files, html
 from keraspinn.common.checks import check_count, checked_flag, unmasked
 from keraspinn.common.configs import restored, stamped, unstamped
-from keraspinn.common.typing import Optimizer, Tensor
 from keraspinn.declaration.formulas import wrap_line
 from keraspinn.sampling.base import BatchSize, Given, Input
 from keraspinn.sampling.given import evaluation_data

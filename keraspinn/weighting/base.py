@@ -15,8 +15,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from keraspinn.common.configs import Configured
-from keraspinn.common.typing import Random, State, Tensor
+from keraspinn.common import Configured, Random, State, Tensor
 
 
 class TrainingSetup(NamedTuple):
