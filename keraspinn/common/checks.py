@@ -168,8 +168,7 @@ def unmasked(label, numbers):
 def finite_array(label, numbers):
     """Return numbers as a float64 array, or raise `ValueError` if one is not finite."""
     array = real_array(label, numbers)
-    bad = ~np.isfinite(array)
-    if bad.any():
+    if (bad := ~np.isfinite(array)).any():
         row = int(np.argwhere(bad)[0][0]) if array.ndim else ()
         where = f" in row {row}" if array.ndim else ""
         raise ValueError(

@@ -147,8 +147,7 @@ def warn_of_inactive_layers(network):
     """
     inactive = [layer for layer in every_layer(network) if isinstance(layer, INACTIVE)]
     active = [layer for layer in inactive if getattr(layer, "rate", True)]
-    names = [f"'{layer.name}' ({type(layer).__name__})" for layer in active]
-    if names:
+    if names := [f"'{layer.name}' ({type(layer).__name__})" for layer in active]:
         warnings.warn(
             f"The network's {_enumerated(names)} does nothing: equations need "
             "derivatives of one function, so the network runs as in inference "

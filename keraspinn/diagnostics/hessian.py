@@ -268,8 +268,7 @@ def hessian_spectrum(
 
     for name in term_names(terms):
         hessian = LossHessian(model, name, points, batch_size)
-        gigabytes = 8e-9 * hessian.size**2
-        if gigabytes > max_gigabytes:
+        if (gigabytes := 8e-9 * hessian.size**2) > max_gigabytes:
             raise ValueError(
                 f"The Hessian of {hessian.size} parameters would take {gigabytes:.1f} "
                 f"GB of memory. Received: max_gigabytes={max_gigabytes}. Raise it, or "

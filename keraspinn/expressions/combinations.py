@@ -81,8 +81,7 @@ def _ratio(above, below):
 
     SymPy multiplies numbers into sums, 2 (k + 1) = 2 k + 2, so terms are compared.
     """
-    ratio = above / below
-    if ratio.is_number:
+    if (ratio := above / below).is_number:
         return ratio
     above, below = above.as_coefficients_dict(), below.as_coefficients_dict()
     ratios = [above[term] / below[term] for term in above if term in below]

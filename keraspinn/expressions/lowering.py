@@ -105,8 +105,7 @@ class Lowering:
 
     def _power(self, base, exponent):
         slot = self.lower(base)
-        whole = _whole(exponent)
-        if whole is not None:
+        if (whole := _whole(exponent)) is not None:
             power = self._whole_power(slot, abs(whole))
             return power if whole >= 0 else self._tape.apply(ops.reciprocal, power)
         if exponent == sp.Rational(1, 2):

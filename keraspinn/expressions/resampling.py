@@ -69,8 +69,7 @@ def _interpolated(points, values, resolution):
     interpolator = RBFInterpolator(scaled, values, neighbors=near)
     resampled = interpolator(grid.reshape(-1, dimension)).reshape(grid.shape[:-1])
     again = RegularGridInterpolator((axis,) * dimension, resampled)(scaled)
-    missed = abs(again - values).max()
-    if missed > _TOLERANCE * np.ptp(values):
+    if (missed := abs(again - values).max()) > _TOLERANCE * np.ptp(values):
         warnings.warn(
             f"A grid of {resolution} points per axis misses values of the table by "
             f"up to {missed:.3g}, of a range of {np.ptp(values):.3g}. Give "

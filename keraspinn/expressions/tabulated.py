@@ -183,8 +183,7 @@ class Interpolation(sp.Expr):
 
 
 def _check_grid(axes, values, degree):
-    shape = tuple(len(axis) for axis in axes)
-    if values.shape != shape:
+    if values.shape != (shape := tuple(len(axis) for axis in axes)):
         raise ValueError(
             f"`values` must have the shape of the grid, {shape}. Received: "
             f"{values.shape}"

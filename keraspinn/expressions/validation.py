@@ -127,8 +127,7 @@ class _Check:
 
     def _check_name(self, symbol):
         """Reject a symbol that differs from another one of the same name."""
-        other = self._symbols.setdefault(symbol.name, symbol)
-        if other != symbol:
+        if (other := self._symbols.setdefault(symbol.name, symbol)) != symbol:
             raise ValueError(
                 f"two different symbols are called '{symbol.name}', and print alike: "
                 "SymPy compares symbols by kind and assumptions too. Received "

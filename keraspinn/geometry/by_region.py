@@ -63,8 +63,7 @@ def relation(region):
     try:
         if not isinstance(region.interior, Simplices):
             return sp.And(*(region.distance(part) >= 0 for part in region.boundary))
-        corners = region.interior.corners + region.centre
-        if len(corners) <= MOST:
+        if len(corners := region.interior.corners + region.centre) <= MOST:
             return sp.Or(*(_in_simplex(c, region.coordinates) for c in corners))
     except ValueError:  # no smooth function vanishes on a part alone
         pass

@@ -90,8 +90,7 @@ def _check_edges(segments):
 
     first, second = a[:, None], b[:, None]
     apart = side(first, second, a[None]) * side(first, second, b[None])
-    cross = (apart < 0) & (apart.T < 0)
-    if cross.any():
+    if (cross := (apart < 0) & (apart.T < 0)).any():
         one, two = np.argwhere(cross)[0]
         raise ValueError(
             "The edges of a polygon must not cross. Received: "

@@ -203,8 +203,7 @@ class Optimizer(keras.optimizers.Optimizer):
             return
         super().build(variables)
         parameters = ops.concatenate([ops.reshape(v, (-1,)) for v in variables])
-        needed = self.bytes_needed(parameters)
-        if needed > self.memory_limit:
+        if (needed := self.bytes_needed(parameters)) > self.memory_limit:
             raise ValueError(
                 f"{type(self).__name__} needs {needed / GIBIBYTE:.2g} GiB for "
                 f"{parameters.shape[0]:,} parameters, more than its `memory_limit` of "

@@ -79,8 +79,7 @@ def _nearest(grid, times):
     if isinstance(times, (int, np.integer)):
         times = np.linspace(grid[0], grid[-1], check_count("times", times))
     moments = np.atleast_1d(real_array("times", times))
-    within = (grid[0] <= moments) & (moments <= grid[-1])
-    if not within.all():
+    if not (within := (grid[0] <= moments) & (moments <= grid[-1])).all():
         raise ValueError(
             f"`times` must lie between {grid[0]:g} and {grid[-1]:g}, where the "
             f"reference is known. Received: {moments[~within].tolist()}"

@@ -111,8 +111,7 @@ def build_network(problem, network, points):
 
 def check_output_count(problem, outputs):
     """Raise `ValueError` unless a network has one output for each field."""
-    names = problem.field_names
-    if outputs != len(names):
+    if outputs != len(names := problem.field_names):
         raise ValueError(
             f"The network must output one column for each field {list(names)}. "
             f"Received a network with {outputs} output(s). Write, for example, "

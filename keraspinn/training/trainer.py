@@ -82,8 +82,7 @@ class Trainer:
 
     def steps_per_execution(self, steps_per_epoch):
         """Return the number of steps to run as one program."""
-        steps = self.model.compiled_with["steps_per_execution"]
-        if steps != "auto":
+        if (steps := self.model.compiled_with["steps_per_execution"]) != "auto":
             return steps
         if self.streams:
             return 1

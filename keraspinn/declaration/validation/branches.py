@@ -42,8 +42,7 @@ def check_branches(expressions, domain, blocks, where):
     for piece in pieces:
         here, within = (_branch_numbers(piece, domain.coordinates, p) for p in parts)
         points, numbers = parts[0], np.concatenate([here, within])
-        gaps = points[np.isnan(here)]
-        if len(gaps):
+        if len(gaps := points[np.isnan(here)]):
             at = dict(zip(map(str, domain.coordinates), gaps[0].tolist(), strict=True))
             raise ValueError(
                 f"In {where}: no branch of a Piecewise holds at {at}, where the "

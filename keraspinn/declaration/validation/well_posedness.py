@@ -89,8 +89,7 @@ def _is_solved(domain, terms, sizes, fixed, degree, parameter, ratio):
     for name, term in terms.items():
         expressions = tuple(e.xreplace(value) for e in term.expressions)
         moved[name] = dataclasses.replace(term, expressions=expressions)
-    system = _linear_system(domain, moved, sizes, fixed, degree)
-    if not system:
+    if not (system := _linear_system(domain, moved, sizes, fixed, degree)):
         return False
     polynomials, residual, jacobian, norms = system
     smooth = np.tile(polynomials.degrees <= SMOOTH, len(sizes)) * norms
@@ -130,8 +129,7 @@ def _linear_system(domain, terms, sizes, fixed, degree):
 
 def _null_space_fields(domain, terms, sizes, fixed, degree, small):
     """Return the names of fields in the null space of polynomials of a degree."""
-    system = _linear_system(domain, terms, sizes, fixed, degree)
-    if not system:
+    if not (system := _linear_system(domain, terms, sizes, fixed, degree)):
         return []
     polynomials, _, jacobian, norms = system
     _, values, changes = np.linalg.svd(np.linalg.qr(jacobian, mode="r"))
