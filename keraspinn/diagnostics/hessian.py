@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-import keras
 import numpy as np
-from keras import ops
+from keras import ops, utils
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
@@ -116,7 +115,7 @@ class LossHessian:
         matrix = np.empty((self.size, self.size))
         points = sum(len(batch.points) for batch in self._batches.values())
         block = min(64, max(2, _POINTS_A_BLOCK // points), self.size)
-        bar = keras.utils.Progbar(self.size, verbose=verbose, unit_name=self.term)
+        bar = utils.Progbar(self.size, verbose=verbose, unit_name=self.term)
         for start in range(0, self.size, block):
             # One shape for all blocks: the last begins earlier instead of being short.
             first = min(start, self.size - block)

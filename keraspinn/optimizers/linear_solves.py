@@ -13,9 +13,8 @@ product.
 
 import itertools
 
-import keras
 import numpy as np
-from keras import ops
+from keras import ops, random
 
 from keraspinn import backend
 
@@ -144,7 +143,7 @@ def nystroem(product, like, rank):
         arXiv 2110.02820. The random vectors are the same in each call.
     """
     dtype = ops.dtype(like)
-    vectors = keras.random.normal((rank, like.shape[0]), dtype=dtype, seed=0)
+    vectors = random.normal((rank, like.shape[0]), dtype=dtype, seed=0)
     images = ops.map(product, vectors)
     trace = positive_or_one(ops.sum(vectors * images) / rank)
     # Shift A slightly, so that it stays positive definite despite round-off.

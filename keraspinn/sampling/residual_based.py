@@ -1,5 +1,4 @@
-import keras
-from keras import ops
+from keras import config, ops
 
 from keraspinn.common.checks import check_count, nonnegative
 from keraspinn.sampling.renewed import Renewed, remembered
@@ -83,7 +82,7 @@ def systematic(density, count, offset):
     # A row is the number of sums up to a mark. It follows from the number of evenly
     # spaced marks below each sum; a search by XLA would compare all sums and marks.
     sums = ops.cumsum(density)
-    apart = ops.maximum(sums[-1] / count, keras.config.epsilon())
+    apart = ops.maximum(sums[-1] / count, config.epsilon())
     below = ops.clip(ops.ceil(sums / apart - offset), 0, count)
     ones = ops.ones(density.shape, "int32")
     counts = ops.segment_sum(ones, ops.cast(below, "int32"), num_segments=count + 1)

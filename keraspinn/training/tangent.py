@@ -3,9 +3,8 @@
 import contextlib
 import math
 
-import keras
 import numpy as np
-from keras import ops
+from keras import config, ops, tree
 
 from keraspinn import backend
 from keraspinn.backend.scopes import assign, joined, substituted
@@ -104,7 +103,7 @@ class Tangent:
                 count, part = pool[name].parts(LARGEST)
                 squares = [self.squares({name: part(k)})[name] for k in range(count)]
                 size = ops.sqrt(np.concatenate(squares)[: POOL * self._inside])
-                mean = ops.mean(size) + keras.config.epsilon() ** 2
+                mean = ops.mean(size) + config.epsilon() ** 2
                 density = at_most_once(size / mean + 1, self._inside)
                 density = density / ops.mean(density)
                 taken = systematic(density, self._inside, 0.5)
@@ -127,7 +126,7 @@ class Tangent:
     def compiled(self, function):
         """Compile a function that reads the model, with arrays as its results."""
         program = backend.compiled(function, read=self.model.variables)
-        return lambda *arguments: keras.tree.map_structure(
+        return lambda *arguments: tree.map_structure(
             ops.convert_to_numpy, program(*arguments)
         )
 

@@ -5,14 +5,13 @@ Nested Jacobian-vector products are wrong here: Keras takes the variance by
 derivatives are right and second ones are not.
 """
 
-import keras
-from keras import ops
+from keras import layers, ops
 
 from keraspinn.derivatives.taylor.activations import power
 from keraspinn.derivatives.taylor.rules import MissingRule, register_rule, spread
 
 
-@register_rule(keras.layers.LayerNormalization)
+@register_rule(layers.LayerNormalization)
 def layer_normalization(layer, x):
     if layer.rms_scaling or set(layer.axis) - {-1, len(x.value.shape) - 1}:
         raise MissingRule(
@@ -22,7 +21,7 @@ def layer_normalization(layer, x):
     return _standardized(layer, x, groups=1)
 
 
-@register_rule(keras.layers.GroupNormalization)
+@register_rule(layers.GroupNormalization)
 def group_normalization(layer, x):
     if len(x.value.shape) != 2 or layer.axis not in (-1, 1):
         raise MissingRule(
