@@ -69,10 +69,8 @@ def write_mesh(
     columns = [domain.coordinates.index(symbol) for symbol in axes]
     positions = np.zeros((len(points), 3))
     positions[:, : len(columns)] = points[:, columns]
-    data = {}
-    for name, expression in expressions.items():
-        values = model.predict_expression(expression, points)
-        data[name] = np.asarray(values, "float64")
+    values = model.predict_expression([*expressions.values()], points)
+    data = dict(zip(expressions, np.asarray(values, "float64"), strict=True))
     write(path, positions, [(kind, cells.reshape(-1, 2 ** len(axes)))], point_data=data)
 
 
