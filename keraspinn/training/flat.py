@@ -125,10 +125,9 @@ class FlatObjective(Objective):
 
     def residuals(self, parameters):
         """Return the weighted residuals, `(N,)`: their squares add up to the loss."""
-        objective, rows = self.step.objective, []
+        objective, batches = self.step.objective, self.batches.items()
         with substituted(self.step.variables, self.split(parameters)):
-            for name, batch in self.batches.items():
-                rows.append(self._weighted(name, rows_of(objective, name, batch)))
+            rows = [self._weighted(n, rows_of(objective, n, b)) for n, b in batches]
         return ops.concatenate(rows)
 
     def _weighted(self, name, rows):

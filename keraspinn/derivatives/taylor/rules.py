@@ -138,9 +138,8 @@ def activate(activation, x):
             f"No Taylor coefficients for activation '{name}'. Write them with "
             "`keraspinn.taylor.register_activation`."
         )
-    if coefficients is coefficients_of(None):  # linear
-        return x
-    return x.compose(coefficients)
+    is_linear = coefficients is coefficients_of(None)
+    return x if is_linear else x.compose(coefficients)
 
 
 def affine(x, kernel, bias=None):
