@@ -53,17 +53,16 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
             f"{called} must be a SymPy expression or a `sympy.Eq`. Received the number "
             f"{equation!r}. Write `sympy.Eq(u, {equation!r})` to set a field to it."
         )
-    if isinstance(equation, sp.Eq):
-        sides = equation.args
-    elif isinstance(equation, (sp.Rel, Boolean)) and not equation.is_Symbol:
+    is_equation = isinstance(equation, sp.Eq)
+    is_logic = isinstance(equation, (sp.Rel, Boolean)) and not equation.is_Symbol
+    if is_logic and not is_equation:
         raise TypeError(
             f"{called} must be a `sympy.Eq`, or an expression that means '= 0'. "
             f"Received the {type(equation).__name__} {equation}. Inequalities and "
             "logic may occur only in the conditions of a `sympy.Piecewise`. For an "
             "obstacle, u >= g and e >= 0, write the equation `sympy.Min(u - g, e)`."
         )
-    else:
-        sides = (equation,)
+    sides = equation.args if is_equation else (equation,)
     for side in sides:
         _check_scalar(side, called)
     left, right = (*map(line_integrals, sides), sp.S.Zero)[:2]
