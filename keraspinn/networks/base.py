@@ -18,8 +18,7 @@ from keras import ops
 
 from keraspinn.common.checks import check_count
 from keraspinn.common.typing import Activation, Initializer, Tensor
-from keraspinn.declaration import Problem, Scales
-from keraspinn.declaration.features import features_of
+from keraspinn.declaration import Problem, Scales, features_of
 from keraspinn.declaration.scaling.offsets import network_offsets
 from keraspinn.derivatives.taylor import propagate
 from keraspinn.layers import Features, Periodic, activations

@@ -5,9 +5,8 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.declaration.features import features_of
+from keraspinn.declaration import Scales, features_of
 from keraspinn.declaration.field_parts import extents_of
-from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import Taylor, concatenated, propagate
 from keraspinn.derivatives.taylor.rules import columns as columns_of
 from keraspinn.networks.base import Adaptable, Network, scaled_periods

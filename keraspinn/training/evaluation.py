@@ -5,8 +5,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count
-from keraspinn.declaration.conditions import Reference
-from keraspinn.declaration.integrals import integral, resolve_parts
+from keraspinn.declaration import Reference, integral, resolve_parts
 from keraspinn.expressions import NormalComponent, PartIntegral, Program
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
 from keraspinn.sampling.lattice import lattice
