@@ -286,7 +286,7 @@ class TrainingRun:
         """Return whether the error falls to the target as the root of the loss."""
         error, loss = self.progress[-1] if self.progress else (math.inf, math.inf)
         now = self.history[-1]["loss"]
-        return 0 < STALLED**2 * now < loss and error**2 * now <= self.target**2 * loss
+        return 0 < STALLED**4 * now < loss and error**2 * now <= self.target**2 * loss
 
     def _continued(self, stage):
         """Return the stage again, long enough to reach the next verdict."""
@@ -360,11 +360,11 @@ class TrainingRun:
         values = {n: float(v.numpy()) for n, v in self.model.coefficients.items()}
         deviations = {}
         if values and self.judged.measured:
-            moves = self.judged.moves  # biases, as equations give way to noise
-            deviations = {
-                name: math.hypot(deviation, moves.get(name, 0.0) * values[name])
-                for name, deviation in self.model.parameter_deviation().items()
-            }
+            deviations = self.model.parameter_deviation()
+            for name, move in self.judged.moves.items():
+                if math.isfinite(move):  # a bias, as equations give way to noise
+                    bias = move * values[name]
+                    deviations[name] = math.hypot(deviations[name], bias)
         return {n: (v, deviations.get(n, math.nan)) for n, v in values.items()}
 
     def _report(self):

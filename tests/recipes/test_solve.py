@@ -320,11 +320,12 @@ def test_deviations_of_parameters_are_judged(judge, monkeypatch, deviation, is_s
     assert is_solved or "the measurements determine 'k'" in solution.reason
 
 
-def test_deviations_of_parameters_include_their_bias(judge, monkeypatch):
-    judge(1e-4, measured=("sensor",), moves={"k": 2e-5})
+@pytest.mark.parametrize(("move", "bias"), [(2e-5, 2e-5), (math.nan, 0.0)])
+def test_deviations_of_parameters_include_their_bias(judge, monkeypatch, move, bias):
+    judge(1e-4, measured=("sensor",), moves={"k": move})
     monkeypatch.setattr(kp.PINNModel, "parameter_deviation", lambda model: {"k": 1e-9})
-    value, deviation = tiny_solve(measured()).parameters["k"]
-    assert deviation == pytest.approx(2e-5 * abs(value), rel=1e-3)
+    value, deviation = tiny_solve(measured(), recipe=Recipe([SGD])).parameters["k"]
+    assert deviation == pytest.approx(math.hypot(1e-9, bias * value), rel=1e-3)
 
 
 def test_parameters_that_data_do_not_identify_end_the_training(judge):

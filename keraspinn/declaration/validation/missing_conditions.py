@@ -4,8 +4,6 @@ Finite elements insulate a part of the boundary without a condition. A network d
 the problem is underdetermined, and the loss is as small for any of its solutions.
 """
 
-import dataclasses
-
 import numpy as np
 import sympy as sp
 
@@ -25,13 +23,7 @@ from keraspinn.declaration.validation.initial_parts import (
 )
 from keraspinn.declaration.validation.normal_order import ORDER_POINTS, NormalOrder
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
-from keraspinn.expressions import (
-    At,
-    Field,
-    distinct_nodes,
-    fields_of,
-    required_derivatives,
-)
+from keraspinn.expressions import At, distinct_nodes, fields_of, required_derivatives
 from keraspinn.geometry.checks import written
 
 # Points that show along which coordinates a part extends.
@@ -58,8 +50,7 @@ def describe_missing_conditions(domain, terms):
         domain: The geometry.
         terms: Dict from names to `Term`s, hard ones included.
     """
-    terms = {name: _as_equation(domain, term) for name, term in terms.items()}
-    parts = _parts_without_conditions(domain, terms)
+    parts = parts_without_conditions(domain, terms)
     if not parts:
         if any(_fills_volume(domain, term) for term in condition_terms(terms)):
             return ""
@@ -78,19 +69,6 @@ def describe_missing_conditions(domain, terms):
         f"A condition is missing on {', '.join(texts)}: the equations need one there"
         f"{or_else}. {_CONSEQUENCE}{_describe_insulation(domain, terms)}{_ARCHITECTURE}"
     )
-
-
-def _as_equation(domain, term):
-    """Return a condition inside as an equation if it holds fields elsewhere alone.
-
-    Such an integral along a line determines a field of fewer coordinates.
-    """
-    here = [e.replace(At, lambda *_: sp.S.Zero) for e in term.expressions]
-    fields = set().union(*(e.atoms(Field) for e in here))
-    is_pointwise = any(len(field.args) == domain.dimension for field in fields)
-    if is_pointwise or term.blocks != domain.blocks("interior") or term.regions:
-        return term
-    return dataclasses.replace(term, labels=term.names)
 
 
 def _describe_missing_initial_condition(domain, terms):
@@ -267,7 +245,7 @@ def _describe_insulation(domain, terms):
     )
 
 
-def _parts_without_conditions(domain, terms):
+def parts_without_conditions(domain, terms):
     """Return the parts of the boundary on which a condition is missing.
 
     Returns:
@@ -360,13 +338,17 @@ def _count_in_all(domain, terms):
 def _count_along(domain, terms, symbol):
     """Count the equations of conditions at single values of a coordinate.
 
-    Fields that do not depend on it need one each, beside their equations.
+    Fields that do not depend on it need one each, beside their equations and the
+    conditions that hold everywhere, such as integrals along it.
     """
     names = fields_of(expressions_of(terms.values()))
     count = sum(_count_at_values(domain, t, symbol) for t in condition_terms(terms))
     fewer = fields_of_fewer_coordinates(domain, terms.values())
     without = sum(symbol not in field.args for field in fewer)
-    return count - min(without, len(names) - len(equation_expressions(terms)))
+    whole = domain.blocks("interior")
+    inside = [t for t in terms.values() if t.is_equation or t.blocks == whole]
+    number = len(expressions_of(t for t in inside if not t.regions))
+    return count - min(without, max(len(names) - number, 0))
 
 
 def _shifted_points(domain, term):

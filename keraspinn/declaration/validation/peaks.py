@@ -260,13 +260,11 @@ def _faults(
         others = np.logaddexp.reduce(common) - np.log(len(rest))
         if peak > np.logaddexp(peak, others) + np.log(SMALLEST_SHARE):
             kind = "dip" if is_dip else "peak"
-            axes = known.free_symbols & {*symbols} - {symbols[k] for k, _ in fixed}
-            least = 1 / width / (2 * 0.5**level) ** (len(axes) - 1)
             shown = str(1 / known if is_dip else known)
             shown = textwrap.shorten(shown, 100, placeholder=" …")
             fault = (
                 f"{shown} has a {kind} at {at}, {width:.0e} of {whose} extent wide: "
-                f"it takes at least {least:.0e} points to sample it. Make the "
+                f"it takes at least {1 / width:.0e} points to sample it. Make the "
                 f"{kind} as wide as the distance between points{advice}."
             )
             yield False, at, fault

@@ -180,7 +180,7 @@ def _misfits(tangent, batches, values):
         largest term, and the names of the expression's fields.
     """
     problem, misfits = tangent.model.problem, {}
-    largest = largest_terms(tangent.model, batches, problem.scales)
+    largest = largest_terms(tangent.model, batches, problem.scales, ())
     for (name, k), size in largest.items():
         term = problem.terms[name]
         fields = fields_of([term.expressions[k]])

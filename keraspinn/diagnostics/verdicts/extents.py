@@ -42,14 +42,14 @@ def has_zero(problem, name):
     return False
 
 
-def largest_terms(model, batches, declared):
+def largest_terms(model, batches, declared, zeros):
     """Return the root mean square of the largest term, for all but energies.
 
     Args:
         model: The `PINNModel`, in double precision.
         batches: Dict from term names to batches.
-        declared: The `Scales` in which every term has a size, a thousandth of which
-            counts where all terms vanish.
+        declared: The `Scales` in which every term has a size.
+        zeros: Names of the fields that are zero in a coarse solution.
 
     Returns:
         Dict from pairs of a term's name and an expression's number.
@@ -76,8 +76,10 @@ def largest_terms(model, batches, declared):
                 values.append(batch.targets[..., k] / size - float(zero))
             largest[name, k] = max(rms(ops.convert_to_numpy(v)) for v in values)
             alone = term.is_equation and len(pieces) == 1
-            expected = declared.sizes(term)[k] / size * (1.0 if alone else CONSTANT)
-            largest[name, k] = max(largest[name, k], expected)
+            if alone or zeros:
+                expected = declared.sizes(term)[k] / size
+                share = 1.0 if alone else CONSTANT
+                largest[name, k] = max(largest[name, k], share * expected)
     return largest
 
 

@@ -186,8 +186,9 @@ class _Measurement:
         # Scales in which every term has a size, even if training uses none.
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
         self.zeros = find.find_vanishing_fields(self.problem, self.declared)
+        sizes = self.declared, self.zeros
         self.few = tangent.draw(-2)
-        self.terms = extents.largest_terms(tangent.model, self.few, self.declared)
+        self.terms = extents.largest_terms(tangent.model, self.few, *sizes)
         terms = self.problem.terms.items()
         self.labels = {(n, k): name for n, t in terms for k, name in enumerate(t.names)}
         self.errors, self.sizes = self._errors()

@@ -177,9 +177,7 @@ def test_resolved_and_negligible_peaks_do_not_warn(source):
 
 def test_a_peak_in_the_plane_and_on_a_face():
     blob = sp.exp(-((X - 0.3) ** 2 + (Y - 0.7) ** 2) / 1e-8)
-    message = in_a_square(blob)
-    (count,) = re.findall("takes at least (\\S+) points", message)
-    assert "x = 0.3, y = 0.7" in message and 1e7 < float(count) < 1e9
+    assert "x = 0.3, y = 0.7" in in_a_square(blob)
     holed = SQUARE - kp.geometry.Ball((0.7, 1.5), 0.2)
     assert "x = 0.3, y = 0.7" in in_a_square(blob, holed)
     assert in_a_square(sp.exp(-((X - 0.7) ** 2 + (Y - 1.5) ** 2) / 1e-8), holed) == ""
