@@ -1,6 +1,9 @@
 """References and table of the study of long times."""
 
+import dataclasses
+
 import numpy as np
+import pytest
 
 from examples.long_times import __main__ as study
 from examples.long_times.case import ode
@@ -37,7 +40,8 @@ def test_every_problem_has_a_file():
         path.stem for path in study.pathlib.Path(study.__file__).parent.glob("*.py")
     }
     assert {*study.NAMES} <= files
-    assert files - {*study.NAMES} == {"__init__", "__main__", "case", "spectral"}
+    others = {"__init__", "__main__", "case", "cavity", "spectral"}
+    assert files - {*study.NAMES} == others
 
 
 def test_the_table_holds_the_first_and_the_last_run():
@@ -66,3 +70,18 @@ def test_one_interval_ends_with_its_cpu_time():
     callback.set_model(type("Model", (), {"stop_training": False})())
     callback.on_epoch_end(0)
     assert callback.model.stop_training
+
+
+@pytest.mark.slow
+def test_a_continuation_is_recorded_like_windows(monkeypatch):
+    case = dataclasses.replace(
+        study.case_of("cavity_1000"), units=4, depth=1, steps=5, points=20
+    )
+    points = np.array([[0.25, 0.5], [0.5, 0.75]])
+    ones = dict.fromkeys(case.compared, np.ones(2))
+    case = dataclasses.replace(case, truth=lambda: (points, ones, 0.01))
+    monkeypatch.setattr(study, "case_of", lambda name: case)
+    monkeypatch.setattr(study, "ADAM_STEPS", 5)
+    record = study.record_of("cavity_1000", 0)
+    assert record["windows"] == 3 and record["optimizer"] == "Adam, SSBroyden"
+    assert record["errors"].keys() == {"speed", "u", "v"}
