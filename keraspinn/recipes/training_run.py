@@ -48,7 +48,7 @@ WIDER = 1.5
 ESCALATIONS = 4
 
 # Length of a stage between two verdicts, in rounds, at most.
-LONGEST = 4
+LONGEST = 2
 
 # Factor of the number of collocation points when it is raised.
 MORE_POINTS = 2
