@@ -72,7 +72,7 @@ def case_of(name):
 
 
 def recipe(case, seconds=None, causal=False):
-    """Return the recipe of a window, or of one interval for some CPU time."""
+    """Return the recipe of a window or a continuation, or for some CPU time."""
     if seconds is None and case.values:
         return kp.recipes.TwoStage(ADAM_STEPS, case.steps, points=case.points)
     if seconds is None:
@@ -139,8 +139,8 @@ def record_of(name, seed, seconds=None, causal=False):
         expressions, errors = case.compared or dict(fields), {}
         for field, known in truth.items():
             predicted = np.ravel(model.predict_expression(expressions[field], points))
-            errors[field] = np.linalg.norm(predicted - known) / np.linalg.norm(known)
-        errors = {field: float(error) for field, error in errors.items()}
+            error = np.linalg.norm(predicted - known) / np.linalg.norm(known)
+            errors[field] = float(error)
         record |= {"errors": errors, "error": max(errors.values())}
         record["reference_error"] = reference_error
     return record | {

@@ -29,7 +29,7 @@ class Case:
         windows: Number of windows or their ends, as for `march`.
         units: Units of each layer.
         depth: Number of hidden layers.
-        steps: Steps of Gauss–Newton in each window.
+        steps: Steps of Gauss–Newton in each window, or of SSBroyden for each value.
         points: Collocation points of a step.
         values: Optional dict from a parameter to its values for `continuation`, in
             place of windows.

@@ -9,25 +9,22 @@ import sympy as sp
 import keraspinn as kp
 from examples.cavity_solver import lid_driven_cavity
 from examples.long_times.case import Case
+from examples.second_stage.cavity import compared_points, velocity
 
 # Cells a side of the grids that Richardson's extrapolation combines.
 CELLS = 128, 256, 384
-# Points a side of the grid on which velocities are compared.
-SIDE = 100
 
 
 def case(reynolds, aim):
     """Return the case of a Reynolds number, reached in steps from 100.
 
     Args:
-        reynolds: Increasing list of Reynolds numbers.
+        reynolds: List of Reynolds numbers from 100 to that of the case.
         aim: Relative L2 error to reach.
     """
     number = kp.Parameter("Re", reynolds[0])
     problem = kp.problems.lid_driven_cavity(number)
-    psi = problem.fields[problem.field_names.index("psi")]
-    x, y = problem.coordinates
-    u, v = psi.diff(y), -psi.diff(x)
+    u, v = velocity(problem)
     return Case(
         f"Cavity, Re = {reynolds[-1]}",
         aim,
@@ -45,12 +42,9 @@ def case(reynolds, aim):
 def truth(reynolds):
     """Return points, speed and velocity there, and the error of these values.
 
-    The points include the walls, but not the two ends of the lid, where the speed
-    jumps. The error is the change by the finest grid.
+    The error is the change by the finest grid.
     """
-    side = np.linspace(0, 1, SIDE)
-    points = np.stack(np.meshgrid(side, side, indexing="ij"), -1).reshape(-1, 2)
-    points = points[(points != [[0, 1]]).any(1) & (points != [[1, 1]]).any(1)]
+    points = compared_points()
     flows = [lid_driven_cavity(reynolds, n).at(points) for n in CELLS]
     velocities = [
         n**2 * np.stack([f["u"], f["v"]]) for n, f in zip(CELLS, flows, strict=True)

@@ -283,7 +283,7 @@ class TrainingRun:
         return self.judging / VERDICT_SHARE - (time.monotonic() - self.begin)
 
     def _is_promising(self):
-        """Return whether the error falls to the target as the root of the loss."""
+        """Return whether the error, as the root of the loss, is within the target."""
         error, loss = self.progress[-1] if self.progress else (math.inf, math.inf)
         now = self.history[-1]["loss"]
         return 0 < STALLED**4 * now < loss and error**2 * now <= self.target**2 * loss

@@ -342,13 +342,15 @@ def _count_along(domain, terms, symbol):
     conditions that hold everywhere, such as integrals along it.
     """
     names = fields_of(expressions_of(terms.values()))
-    count = sum(_count_at_values(domain, t, symbol) for t in condition_terms(terms))
+    conditions = condition_terms(terms)
+    count = sum(_count_at_values(domain, term, symbol) for term in conditions)
     fewer = fields_of_fewer_coordinates(domain, terms.values())
     without = sum(symbol not in field.args for field in fewer)
-    whole = domain.blocks("interior")
-    inside = [t for t in terms.values() if t.is_equation or t.blocks == whole]
-    number = len(expressions_of(t for t in inside if not t.regions))
-    return count - min(without, max(len(names) - number, 0))
+    whole, lacking = domain.blocks("interior"), len(names)
+    lacking -= len(equation_expressions(terms))
+    inside = [t for t in conditions if t.blocks == whole and not t.regions]
+    lacking = max(lacking - len(expressions_of(inside)), min(lacking, 0))
+    return count - min(without, lacking)
 
 
 def _shifted_points(domain, term):
