@@ -1,5 +1,6 @@
 """Expressions as text: names of fields, LaTeX, and lines of messages."""
 
+import re
 import textwrap
 
 import sympy as sp
@@ -32,7 +33,10 @@ def expression_name(expression):
 def latex_of(expression):
     """Return LaTeX with fields without arguments, u_xx, and numbers of four digits."""
     numbers = {number: sp.Float(number, 4) for number in expression.atoms(sp.Float)}
-    return sp.latex(shorten(expression).xreplace(numbers))
+    expression = shorten(expression).xreplace(numbers)
+    latex = {symbol: sp.latex(symbol) for symbol in expression.free_symbols}
+    words = {s: re.sub("^[A-Za-z]{2,}", r"\\mathit{\g<0>}", latex[s]) for s in latex}
+    return sp.latex(expression, symbol_names=words, mul_symbol=r" \, ")
 
 
 def align_latex(rows):
