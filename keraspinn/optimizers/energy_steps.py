@@ -15,6 +15,7 @@ gradient descent", arXiv 2302.13163; Marquardt, "An algorithm for least-squares
 estimation of nonlinear parameters", doi:10.1137/0111030 (D).
 """
 
+import numpy as np
 from keras import ops
 
 from keraspinn.optimizers import linear_solves
@@ -52,21 +53,24 @@ def energy_step(optimizer, objective, parameters, state, is_dense):
     def going(number, *_):
         return number < (_TRIED + _TRIED_RELATIVE if is_dense else _TRIED)
 
-    def attempt(number, trial, best, kept, direction):
+    def attempt(number, trial, best, kept, direction, rank):
         is_relative = number >= _TRIED
         power = ops.cast(_TRIED - number, trial.dtype)
-        change = solve(ops.where(is_relative, 10.0**power, trial), is_relative)
+        relative = ops.where(is_relative, 10.0**power, trial)
+        change, trial_rank = solve(relative, is_relative)
         value = judge.loss(parameters - change)
         better = (value < best) & ops.isfinite(value)
-        direction = ops.where(better | (number == 0), change, direction)
+        used = better | (number == 0)
+        direction = ops.where(used, change, direction)
+        rank = ops.where(used, trial_rank, rank)
         kept = ops.where(better & ~is_relative, trial, kept)
         best = ops.where(better, value, best)
-        return number + 1, trial * _RATIO, best, kept, direction
+        return number + 1, trial * _RATIO, best, kept, direction, rank
 
     first = ops.minimum(state["damping"] / _RATIO, linear_solves.DAMPING_RANGE[1])
     infinite = ops.full_like(before, float("inf"))
-    start = ops.convert_to_tensor(0), first, infinite, first, ops.zeros_like(parameters)
-    *_, damping, direction = ops.while_loop(going, attempt, start)
+    start = ops.convert_to_tensor(0), first, infinite, first, 0 * parameters, infinite
+    *_, damping, direction, rank = ops.while_loop(going, attempt, start)
     size, reached = optimizer.search(
         lambda size: judge.loss(parameters - size * direction), before, _LONGEST
     )
@@ -80,14 +84,17 @@ def energy_step(optimizer, objective, parameters, state, is_dense):
         "step_size": ops.where(taken, size, 0.0),
         "damping": damping,
         "gain_ratio": ops.where(taken, (before - reached) / promised, 0.0),
-        "effective_rank": ops.full_like(damping, float("nan")),
+        "effective_rank": rank,
     }
     state = {"damping": damping, "direction": ops.where(taken, direction, 0.0)}
     return ops.where(taken, parameters - size * direction, parameters), state, logs
 
 
 def _dense_solver(jacobian, right):
-    """Return a function from μ, and whether D is JᵀJ's diagonal, to (JᵀJ + μD)⁻¹ b."""
+    """Return a function from μ, and whether D is JᵀJ's diagonal, to (JᵀJ + μD)⁻¹ b.
+
+    It also returns Hutchinson's estimate of the trace of JᵀJ (JᵀJ + μD)⁻¹.
+    """
     matrix = linear_solves.lower_product(ops.transpose(jacobian))
     squares = ops.diagonal(matrix)
     mean = linear_solves.positive_or_one(ops.mean(squares))
@@ -96,13 +103,22 @@ def _dense_solver(jacobian, right):
         scales = ops.where(is_relative, ops.maximum(squares, _LEAST * mean), mean)
         scales = ops.sqrt(scales)
         scaled = matrix / scales / scales[:, None]
-        factor, _ = linear_solves.damped_factor(scaled, damping)
-        return linear_solves.solved(factor, right / scales) / scales
+        factor, damping = linear_solves.damped_factor(scaled, damping)
+        lost = damping * ops.sum(signs * linear_solves.solved(factor, signs))
+        change = linear_solves.solved(factor, right / scales) / scales
+        return change, right.shape[0] - lost
 
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], right.shape[0])
+    signs = ops.convert_to_tensor(signs, right.dtype)
     return solve
 
 
 def _free_solver(optimizer, objective, parameters, right):
     """Return the same without a matrix, for D = I."""
     solve, trace = optimizer.free_solver(objective, parameters)
-    return lambda damping, _: solve(right, damping * trace / parameters.shape[0])
+
+    def solve_without(damping, _):
+        change = solve(right, damping * trace / parameters.shape[0])
+        return change, ops.full_like(damping, float("nan"))
+
+    return solve_without
