@@ -37,6 +37,9 @@ ROUND_OFF = 1e-12
 # Time that has passed at a step, relative to the domain's half duration: a step itself
 # has infinite derivatives.
 LEAST_TIME = 1e-8
+# Time before a step from which on its feature is not zero, likewise: the start of time
+# in a network's units is rounded.
+EARLIEST = 1e-6
 
 
 def step_features(problem, scales):
@@ -80,7 +83,7 @@ def step_features(problem, scales):
             moved = speeds[0] * slopes[0, column] * duration * elapsed
             width = sp.sqrt(4 * rate * duration / half**2 * elapsed)
             value = profile((level - moved) / (norms[0] * half), width)
-            features[sp.Piecewise((value, since >= 0), (0, True))] = None
+            features[sp.Piecewise((value, since > -EARLIEST), (0, True))] = None
     return [f for f in features if is_algebraic(f)]
 
 
