@@ -18,7 +18,8 @@ class ActiveWindow(TimeWindows):
     of equal length. A loop evaluates the earlier networks.
 
     Args:
-        networks: List of the network that is trained, a `Network`.
+        networks: List of the network that is trained, a `Network`, and of that of the
+            first window, if it has other features.
         edges: List of the times at which the problem's domain starts and ends.
         orders: List with the order in time, 0, 1 or 2, of each field.
         capacity: Largest number of earlier windows.
@@ -51,14 +52,15 @@ class ActiveWindow(TimeWindows):
             edges: The windows' edges, two more than `earlier`.
             jumps: As for `TimeWindows`.
         """
-        (template,), one = self.networks, np.ones(len(self.orders))
+        (template, *others), one = self.networks, np.ones(len(self.orders))
         first, last = self.edges
         frames = np.zeros(self.frames.shape)
         for number, other in enumerate([*earlier, network]):
             start, end = edges[number : number + 2]
             factors, shifts = zip(*jumps.get(end, [(1.0, 0.0)] * len(one)), strict=True)
             rows: list = [factors, shifts, end - start]
-            if template.scales is None:  # it takes points in the user's units
+            # It takes points in the user's units.
+            if template.scales is None or (others and number == 0):
                 rows += [1.0, 0.0, 1.0, end, start - first]
             else:
                 sizes = np.array(other._sizes) / template._sizes
@@ -67,6 +69,9 @@ class ActiveWindow(TimeWindows):
             frames[number] = [row * one for row in rows]
         self.frames.assign(frames)
         weights = [other.get_weights() for other in earlier]
+        for other in others:
+            other.set_weights(weights[0])
+            weights[0] = template.get_weights()
         for stack, *values in zip(self.stacks, *weights, strict=True):
             rest = np.zeros((self.capacity - len(values), *stack.shape[1:]))
             stack.assign(np.concatenate([np.stack(values), rest]))
@@ -83,9 +88,9 @@ class ActiveWindow(TimeWindows):
         fields = self._outputs(x + shift, frame)
         return continued(state, fields, x, self.edges[0], frame[2], self.orders)
 
-    def _outputs(self, x, frame):
-        """Return the outputs of the network, in the units of a window, as series."""
-        return propagate(self.networks[0], x) * frame[3] + frame[4]
+    def _outputs(self, x, frame, number=0):
+        """Return the outputs of a network, in the units of a window, as series."""
+        return propagate(self.networks[number], x) * frame[3] + frame[4]
 
     def _at_start(self, x, frames, count):
         """Return fields and time derivatives at the start of the window, as series."""
@@ -101,13 +106,16 @@ class ActiveWindow(TimeWindows):
             pairs = [dict(zip(keys, half, strict=False)) for half in halves]
             return [Taylor(indices, coefficients) for coefficients in pairs]
 
-        def body(number, tensors):
+        def body(number, tensors, network=0):
             frame = ops.take(frames, number, axis=0)
             values = [ops.take(stack, number, axis=0) for stack in stacks]
             pairs = zip(self.networks[0].weights, values, strict=True)
             with keras.StatelessScope(list(pairs)):
                 fields, slopes = at_time(
-                    lambda ends: self._outputs(ends, frame), x, frame[6, 0], second
+                    lambda ends: self._outputs(ends, frame, network),
+                    x,
+                    frame[6, 0],
+                    second,
                 )
             slopes = slopes * frame[5] if second else None
             rate = ops.cast(number > 0, frame.dtype) * 2.0 / frame[2]
@@ -117,7 +125,9 @@ class ActiveWindow(TimeWindows):
             return [p.coefficients.get(k, zero) for p in parts for k in keys]
 
         begin = [zero] * (len(keys) * (2 if second else 1))
-        return state_of(ops.fori_loop(0, count, body, begin))
+        for number in range(1, len(self.networks)):
+            begin = body(0, begin, number)
+        return state_of(ops.fori_loop(len(self.networks) - 1, count, body, begin))
 
     def get_config(self):
         return {**super().get_config(), "capacity": self.capacity}

@@ -3,7 +3,9 @@
 import contextlib
 import warnings
 
-from keraspinn.declaration import Condition, Problem
+import sympy as sp
+
+from keraspinn.declaration import Condition, Problem, features_of
 from keraspinn.geometry import Box
 
 
@@ -17,6 +19,10 @@ def hardened(problem: Problem) -> Problem:
             are made hard, unless an energy is minimised: a soft clamp gives way to
             loads.
     """
+    # Behind a hard condition a network cannot use features of corners and steps.
+    features = sp.Tuple(*features_of(problem, problem.scales))
+    if problem.energy is None and features.has(sp.atan, sp.erf):
+        return problem
     for name, condition in problem.conditions.items():
         if not isinstance(condition, Condition) or condition.hard or condition.regions:
             continue

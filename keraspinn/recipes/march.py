@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.common.checks import check_type
-from keraspinn.declaration import Problem
+from keraspinn.declaration import Problem, features_of
 from keraspinn.declaration import windows as time_windows
 from keraspinn.declaration.scaling.offsets import network_offsets
 from keraspinn.networks import TimeWindows
@@ -216,16 +216,26 @@ def _new_network(pattern, trained, problem, changes):
     config.pop("name", None)
     config.pop("frozen", None)
     network = type(pattern).from_config(config)
+    source = trained[-1] if trained else pattern
     if network.standardize:
         offsets = None if trained else network_offsets(problem)
-        network.work_in(problem.scales, changes, scaled_periods(problem), offsets)
+        units = problem.scales, changes, scaled_periods(problem), offsets
+        network.work_in(*units, _features(source, problem))
     network.build((None, problem.domain.dimension))
-    source = trained[-1] if trained else pattern
-    if source.built:
+    if source.built and source.count_params() == network.count_params():
         network.set_weights(source.get_weights())
     if trained:  # begin as a constant: another change may lead to another solution
         network.head.set_weights([0 * w for w in network.head.get_weights()])
     return network
+
+
+def _features(source, problem):
+    """Return a window's features; in later windows those that do not change in time."""
+    if not source.built:
+        return features_of(problem, problem.scales)
+    known = source._features.expressions if source._features else []
+    time = str(problem.domain.time_coordinate)
+    return [f for f in known if time not in map(str, f.free_symbols)]
 
 
 def _model(problem, networks, edges, orders, jumps, *, seed, losses=()):

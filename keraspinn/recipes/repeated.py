@@ -32,7 +32,11 @@ class Repeated:
         self._window, self._recipe, self._stage = window, recipe, None
         edges = window.domain.lower[-1], window.domain.upper[-1]
         dtype = network.dtype_policy
-        active = ActiveWindow([network], edges, orders, capacity=capacity, dtype=dtype)
+        networks, first = [network], behind[0][0]
+        if first.count_params() != network.count_params():
+            networks.append(type(first).from_config(first.get_config()))
+            networks[1].trainable = False
+        active = ActiveWindow(networks, edges, orders, capacity=capacity, dtype=dtype)
         active.build((None, window.domain.dimension))
         active.follow(*behind)
         self._model = PINNModel(window, active, seed, dtype=dtype)

@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import keras
-import sympy as sp
 
 from keraspinn.declaration import Problem
-from keraspinn.declaration.features import features_of
 from keraspinn.networks import TimeWindows
 from keraspinn.recipes.choices import chosen_network, chosen_recipe
 from keraspinn.recipes.hardening import hardened
@@ -97,10 +95,7 @@ def solve(
     stages = [] if recipe is None else recipe.stages
     if model is None:
         keras.utils.set_random_seed(seed)
-        # Behind a hard condition a network cannot use features of corners and steps.
-        features = sp.Tuple(*features_of(problem, problem.scales))
-        if problem.energy is not None or not features.has(sp.atan, sp.erf):
-            problem = hardened(problem)
+        problem = hardened(problem)
         model = PINNModel(problem, network or chosen_network(problem), seed=seed)
         stages = stages or chosen_recipe(problem).stages
     elif isinstance(model.network, TimeWindows) and (kept or recipe is None):

@@ -95,8 +95,12 @@ def difference(function, points, index, step=1e-4):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("index", [(0, 0), (2, 0), (0, 1)])
-@pytest.mark.parametrize("standardize", [True, False])
-def test_active_time_window_agrees_with_all_windows(float64_policy, index, standardize):
+@pytest.mark.parametrize(
+    ("standardize", "features"), [(True, ()), (False, ()), (True, [sp.tanh(3 * x + t)])]
+)
+def test_active_time_window_agrees_with_all_windows(
+    float64_policy, index, standardize, features
+):
     problem = kp.Problem(
         kp.geometry.Box({x: (-1, 1)}, time={t: (0, 3)}),
         {f"{f.func}": f.diff(t) - f.diff(x, 2) for f in FIELDS},
@@ -106,7 +110,9 @@ def test_active_time_window_agrees_with_all_windows(float64_policy, index, stand
     for start, end in itertools.pairwise(EDGES):
         one = kp.networks.MLP(5, 2, outputs=3, standardize=standardize)
         window = restricted(problem, start, end)
-        one.work_in(window.scales, [0.5, 2.0, 3.0]) if standardize else None
+        if standardize:
+            known = [] if networks else features  # the first window's
+            one.work_in(window.scales, [0.5, 2.0, 3.0], features=known)
         one.build((None, 2))
         networks.append(one)
     jumps, orders = {1.5: [(1.0, 0.0), (0.5, 2.0), (0.5, 0.0)]}, [0, 1, 2]
@@ -116,7 +122,10 @@ def test_active_time_window_agrees_with_all_windows(float64_policy, index, stand
     copy = type(networks[2]).from_config(networks[2].get_config())
     if standardize:
         copy.work_in(restricted(problem, 0.0, 1.5).scales, [1.0, 1.0, 1.0])
-    active = ActiveWindow([copy], [0.0, 1.5], orders, capacity=3)
+    active = [copy]
+    if features:
+        active.append(type(copy).from_config(networks[0].get_config()))
+    active = ActiveWindow(active, [0.0, 1.5], orders, capacity=3)
     active.build((None, 2))
     active.follow(networks[:2], networks[2], EDGES, jumps)
     points = np.random.default_rng(0).uniform([-1, 1.5], [1, 3], (20, 2))
