@@ -31,15 +31,21 @@ WIDE_MARGIN = 10.0
 # Largest share of the training's time that verdicts may take.
 VERDICT_SHARE = 0.1
 
-# Factor by which the estimate must fall in `PATIENCE` verdicts, or it has stalled.
-STALLED = 2.0
 
 # Factor of the loss between two rounds, from which on points are too few, as at a jump
 # of a source: 1e-5 became 60.
 RISEN = 1e3
 
-# Verdicts without progress before the next escalation.
+# Verdicts without progress before the next escalation: these, or half of those since
+# the last one.
 PATIENCE = 2
+
+# Factor by which the estimate must fall in these verdicts, or it has stalled.
+STALLED = 2.0
+
+# Estimated error from which on time windows are tried: they cure wrong fields, which
+# follow another solution.
+WRONG_FIELD = 1e-2
 
 # Factor of the units when the network is widened.
 WIDER = 1.5
@@ -213,7 +219,8 @@ class TrainingRun:
 
         Otherwise the training goes on as it was.
         """
-        if self.problem.measured or self.problem.domain.time_coordinate is None:
+        has_time = self.problem.domain.time_coordinate is not None
+        if self.problem.measured or not has_time or self.progress[-1][0] < WRONG_FIELD:
             return False
         start, model = time.monotonic(), self.model
         callbacks = [LambdaCallback(on_train_batch_end=self._end_late)]
@@ -306,8 +313,8 @@ class TrainingRun:
         """Return whether the estimate, or the loss where it is unknown, has stalled."""
         if len(self.progress) <= PATIENCE:
             return False
-        before, loss_before = self.progress[-1 - PATIENCE]
-        recent = self.progress[-PATIENCE:]
+        count = max(PATIENCE, len(self.progress) // 2)
+        (before, loss_before), *recent = self.progress[-1 - count :]
         now, loss = recent[-1][0], min(loss for _, loss in recent)
         is_known = self.judged is None or math.isfinite(self.judged.error)
         has_less = loss * STALLED**2 < loss_before and not (is_known and now < math.inf)

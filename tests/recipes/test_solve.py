@@ -410,6 +410,11 @@ def test_four_times_an_unproven_estimate_is_compared(judge, unproven, best):
     assert run.best[0] == best
 
 
+def test_a_field_that_is_nearly_right_needs_no_time_windows():
+    run = run_of(decay(), progress=[(1e-3, 1e-8)])
+    assert not run._march() and len(run.history) == 1
+
+
 def test_an_unexplained_estimate_shows_progress(judge):
     run = run_of(decay())
     judge(math.nan, unproven={"u": 1e-3})
@@ -447,6 +452,8 @@ def test_a_stalled_training_escalates():
     run.progress[-1] = math.inf, 0.1
     assert not run._is_stalled()
     run.progress[1:] = [(math.inf, 0.1), (math.inf, 0.9)]  # raised by new points
+    assert not run._is_stalled()
+    run.progress = [(math.inf, 0.5**k) for k in range(6)]  # eight times less in three
     assert not run._is_stalled()
     stage = Stage(None, {"steps_per_epoch": 100})
     solver, _ = run._escalated(stage)
@@ -572,8 +579,7 @@ def test_time_windows_end_at_the_deadline(judge, monkeypatch):
         return recipe.train(model, verbose=0)
 
     monkeypatch.setattr(strategy, "march", march)
-    run = run_of(decay())
-    run.deadline = time.monotonic()
+    run = run_of(decay(), progress=[(math.inf, 1.0)], deadline=time.monotonic())
     assert run._march() is False and run.model.network.units == 4
 
 
@@ -582,7 +588,7 @@ def test_overflow_in_a_time_window_does_not_end_the_training(monkeypatch):
         raise FloatingPointError
 
     monkeypatch.setattr(strategy, "march", march)
-    assert run_of(decay())._march() is False
+    assert run_of(decay(), progress=[(math.inf, 1.0)])._march() is False
 
 
 def test_an_unsolved_problem_with_a_reentrant_corner_gets_advice_on_its_energy():
