@@ -46,6 +46,8 @@ NAMES = [
     "gray_scott",
     "duffing",
     "fisher_kpp",
+    "heated_rod",
+    "quenched_square",
     "cavity_1000",
     "cavity_3200",
 ]

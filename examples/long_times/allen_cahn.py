@@ -23,7 +23,16 @@ truth = evolution(
     lambda x: x**2 * np.cos(np.pi * x),
     (-1, 1),
     1,
-    1024,
-    2_000,
+    16_384,
+    4_000,
 )
-CASE = Case("Allen–Cahn, ε = 1e-4", 2e-6, problem, truth, windows=10)
+CASE = Case(
+    "Allen–Cahn, ε = 1e-4",
+    2e-6,
+    problem,
+    truth,
+    windows=2,
+    depth=3,
+    steps=150,
+    points=2_500,
+)
