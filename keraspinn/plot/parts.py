@@ -50,7 +50,9 @@ def domain(problem: Problem | Geometry, n: int = 300, figure: Canvas = None) -> 
     is_plane = len(symbols) == 2 == len(geometry.space_coordinates)
     figure = new_figure(figure, (6, 4.5 if len(symbols) > 1 else 1.2))
     panel: Any = figure.add_subplot(projection="3d" if len(symbols) == 3 else None)
-    inside = probe_points(geometry, [(geometry.interior,)], n)
+    part = geometry.interior  # random points: a lattice looks like strokes
+    uniform = np.random.default_rng(0).random((n, geometry.draws(part)))
+    inside = geometry.absolute(part, geometry.sample(part, uniform))
     panel.scatter(*_columns(inside), s=4, color="0.8")
     styles = zip(_named_points(problem, geometry, n), line_styles(), strict=False)
     for index, ((name, blocks, points), style) in enumerate(styles):
