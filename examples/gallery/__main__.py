@@ -204,6 +204,32 @@ def sentence(record):
     return f"{phrase(record)} {machine}."
 
 
+def output(printed, record):
+    """Return the paragraphs of a page with a program's printed lines.
+
+    Keras's log has all terms on one line: loss and unknown parameters are shown.
+    """
+    kept = {"loss", *record["errors"]}
+
+    def short(line):
+        if not re.match(r"\d+/\d+ - ", line):
+            return line
+        fields = line.split(" - ")
+        return " - ".join(
+            field
+            for field in fields
+            if ": " not in field or field.split(": ")[0] in kept
+        )
+
+    lines = printed.splitlines()
+    shown = [*map(short, lines)][-MOST_PRINTED:]
+    said = [f"The last {MOST_PRINTED} lines."] if len(lines) > len(shown) else []
+    if shown != lines[-MOST_PRINTED:]:
+        said += ["The log is shortened to time and loss."]
+    block = "\n".join(["```{code-block} text", ":class: output", "", *shown, "```"])
+    return [" ".join(said), block] if said else [block]
+
+
 def write_pages():
     """Write the pages of programs that have run, and their index."""
     records = read_records()
@@ -226,13 +252,7 @@ def write_pages():
             table = f"../../examples/gallery/{name}.csv"
             page[-1] += f" · {{download}}`table <{table}>`"
         if (printed := PAGES / f"{name}.txt").exists():
-            surplus = len(printed.read_text("utf-8").splitlines()) - MOST_PRINTED
-            options = ":language: text\n:class: output\n"
-            page += ["## Output"]
-            if surplus > 0:
-                options += f":lines: {surplus + 1}-\n"
-                page += [f"The last {MOST_PRINTED} lines:"]
-            page += [f"```{{literalinclude}} {name}.txt\n{options}```"]
+            page += ["## Output", *output(printed.read_text("utf-8"), records[name])]
         page += ["## Change this for your problem", change]
         (PAGES / f"{name}.md").write_text("\n\n".join(page) + "\n", "utf-8")
         notebook = json.dumps(

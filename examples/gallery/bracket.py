@@ -43,7 +43,7 @@ model.fit(steps_per_epoch=40, epochs=3, verbose=2)
 tip = model.predict_expression(v, np.array([[leg, width / 2]]))[0]
 energy = model.integrate(density) + model.integrate(load * v, over={x: leg})
 error = {
-    "deflection": abs(tip / -2.2409e-4 - 1),
+    "deflection": float(abs(tip / -2.2409e-4 - 1)),
     "energy": abs(energy / -44.895 - 1),
 }
 print(error, kp.diagnostics.verdict(model), sep="\n")

@@ -51,7 +51,7 @@ sizes = {"residual": 1000, "clamp": 100, "free": 100, "end": 100}
 model.fit(batch_size=sizes, steps_per_epoch=500, epochs=8, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-tip = model.predict_expression(v, np.array([[length, 0.0]]))[0]
+tip = float(model.predict_expression(v, np.array([[length, 0.0]]))[0])
 error["deflection"] = abs(tip / float(exact_v.subs({x: length, y: 0})) - 1)
 print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.field(model, sxx / 1e6, label="bending stress in MPa")

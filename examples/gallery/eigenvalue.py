@@ -45,7 +45,7 @@ model.compile(kp.optimizers.SSBroyden())
 history = model.fit(steps_per_epoch=500, epochs=2, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-error["energy"] = abs(history.history["energy"][-1] / lowest[0] - 1)
+error["energy"] = abs(float(history.history["energy"][-1] / lowest[0]) - 1)
 print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.field(model, psi, label="ψ")
 figure.savefig("eigenvalue.png")

@@ -51,7 +51,7 @@ model.compile(kp.optimizers.SSBroyden())
 model.fit(steps_per_epoch=500, epochs=4, verbose=2)
 
 top = model.predict_expression(sxx, np.array([[0.0, a]]))[0]
-error = {"stress concentration": abs(top / load / 3 - 1)}
+error = {"stress concentration": abs(float(top / load / 3) - 1)}
 print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.field(model, sxx / 1e6, label="tension in MPa")
 figure.axes[0].set(xlabel="x in m", ylabel="y in m")
