@@ -74,7 +74,7 @@ def write_page(records, page):
     text = page.read_text("utf-8")
     for stage in STAGES:
         before, mark, _, after = re.split(
-            rf"(<!-- {stage} -->\n\n)(.*?)(?=\n\n)", text, flags=re.DOTALL
+            rf"(<!-- {stage} -->\n\n```.*?```\n\n)(.*?)(?=\n\n)", text, flags=re.DOTALL
         )
         text = f"{before}{mark}{table(records, stage)}{after}"
     page.write_text(text, "utf-8")
