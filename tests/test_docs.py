@@ -238,6 +238,12 @@ def test_the_word_what_is_rare_in_docs():
     assert words.count("what") < 1e-3 * len(words)
 
 
+def test_no_line_is_dropped():
+    """MyST takes a line that begins with a percent sign for a comment."""
+    for page in DOCS.rglob("*.md"):
+        assert not re.search("^%", page.read_text("utf-8"), re.MULTILINE), page
+
+
 # Words that a reader types into the search.
 SOUGHT = """hole, circle, ODE, elasticity, heat, tutorial, gallery, hard, L-BFGS, GPU,
 parametric, cite, mesh, periodic, Neumann, not converging, units, JAX, checkpoint,
