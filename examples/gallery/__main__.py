@@ -223,11 +223,11 @@ def output(printed, record):
 
     lines = printed.splitlines()
     shown = [*map(short, lines)][-MOST_PRINTED:]
-    said = [f"The last {MOST_PRINTED} lines."] if len(lines) > len(shown) else []
+    remarks = [f"The last {MOST_PRINTED} lines."] if len(lines) > len(shown) else []
     if shown != lines[-MOST_PRINTED:]:
-        said += ["The log is shortened to time and loss."]
+        remarks += ["The log is shortened to time and loss."]
     block = "\n".join(["```{code-block} text", ":class: output", "", *shown, "```"])
-    return [" ".join(said), block] if said else [block]
+    return [" ".join(remarks), block] if remarks else [block]
 
 
 def write_pages():
