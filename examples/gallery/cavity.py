@@ -2,9 +2,9 @@
 
 A sliding lid drives the flow in a square cavity, one of the paper's problems in
 `kp.problems`. Its fields are a streamfunction, which conserves mass, and a pressure.
-The lid's speed jumps in two corners, and the equations fade in around them. The
-reference, a finite-difference solution, is computed on first use. The remaining error
-is at these corners.
+The lid's speed jumps in two corners, so the equations have a factor w that vanishes
+there. The reference is a finite-difference solution. The remaining error is at these
+corners.
 
 To adapt it, change `reynolds=`, or declare the equations yourself as on the page of
 Kovasznay's flow.

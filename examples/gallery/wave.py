@@ -1,8 +1,8 @@
 """A vibrating string with two modes.
 
 A string is released at rest and vibrates in modes 1 and 4. Adam alone ends in a wrong
-answer. Gauss–Newton steps, which use all residuals at once, leave it. λ stays at its
-last value from the annealing.
+answer, from which Gauss–Newton steps reach the right one. λ stays at its last value
+from the annealing.
 
 To adapt it, change the speed and the initial shape and velocity; for many periods use
 `kp.march`.
