@@ -15,14 +15,15 @@ def hardened(problem: Problem) -> Problem:
     A condition stays soft where `hard=True` is refused or warned of.
 
     Args:
-        problem: The `Problem`. On other domains than a `Box`, only initial conditions
-            are made hard, unless an energy is minimised: a soft clamp gives way to
-            loads.
+        problem: The `Problem`. All stay soft beside features of corners and steps. On
+            other domains than a `Box`, only initial conditions are made hard, unless an
+            energy is minimised: a soft clamp gives way to loads.
     """
     # Behind a hard condition a network cannot use features of corners and steps.
-    features = sp.Tuple(*features_of(problem, problem.scales))
-    if problem.energy is None and features.has(sp.atan, sp.erf):
-        return problem
+    if problem.energy is None:
+        features = sp.Tuple(*features_of(problem, problem.scales))
+        if features.has(sp.atan, sp.erf):
+            return problem
     for name, condition in problem.conditions.items():
         if not isinstance(condition, Condition) or condition.hard or condition.regions:
             continue
