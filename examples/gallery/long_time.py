@@ -50,5 +50,6 @@ model = kp.march(problem, network, windows=10, recipe=recipe)
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.solution(model, "lynx")
-figure.axes[0].set(xlabel="t in years")
+for panel in figure.axes:
+    panel.set(xlabel="t in years")
 figure.savefig("long_time.png")
