@@ -35,7 +35,8 @@ def latex_of(expression):
     numbers = {number: sp.Float(number, 4) for number in expression.atoms(sp.Float)}
     expression = shorten(expression).xreplace(numbers)
     latex = {symbol: sp.latex(symbol) for symbol in expression.free_symbols}
-    words = {s: re.sub("^[A-Za-z]{2,}", r"\\mathit{\g<0>}", latex[s]) for s in latex}
+    word = r"^[^\W\d_][^\W_]+"
+    words = {s: re.sub(word, r"\\mathit{\g<0>}", latex[s]) for s in latex}
     return sp.latex(expression, symbol_names=words, mul_symbol=r" \, ")
 
 

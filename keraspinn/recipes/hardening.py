@@ -5,11 +5,11 @@ import warnings
 
 import sympy as sp
 
-from keraspinn.declaration import Condition, Problem, features_of
+from keraspinn.declaration import Condition, Problem
 from keraspinn.geometry import Box
 
 
-def hardened(problem: Problem) -> Problem:
+def hardened(problem: Problem, features: list) -> Problem:
     """Return a problem whose conditions are hard, where that needs no compromise.
 
     A condition stays soft where `hard=True` is refused or warned of.
@@ -18,12 +18,11 @@ def hardened(problem: Problem) -> Problem:
         problem: The `Problem`. All stay soft beside features of corners and steps. On
             other domains than a `Box`, only initial conditions are made hard, unless an
             energy is minimised: a soft clamp gives way to loads.
+        features: The features of its networks, expressions.
     """
     # Behind a hard condition a network cannot use features of corners and steps.
-    if problem.energy is None:
-        features = sp.Tuple(*features_of(problem, problem.scales))
-        if features.has(sp.atan, sp.erf):
-            return problem
+    if problem.energy is None and sp.Tuple(*features).has(sp.atan, sp.erf):
+        return problem
     for name, condition in problem.conditions.items():
         if not isinstance(condition, Condition) or condition.hard or condition.regions:
             continue

@@ -104,10 +104,15 @@ def march(
     check_type("network", network, Network, expected)
     orders = time_windows.orders_in_time(problem)
     check_output_count(problem, network.output_count)
-    problem = hardened(problem) if hard else problem
     automatic = isinstance(windows, str) and windows == "auto"
     edges = time_windows.checked_edges(problem, 1 if automatic else windows)
     begin, end = edges[0], edges[-1]
+    length = FIRST_SHARE * (end - begin)
+    if hard:
+        stop = begin + length if automatic else edges[1]
+        first = time_windows.restricted(problem, begin, stop)
+        known = features_of(first, first.scales) if network.standardize else []
+        problem = hardened(problem, known)
     shifts = _checked_jumps(problem, jumps or {}, edges, automatic)
     recipe = recipe or OneStage()
     whole = functools.partial(_model, orders=orders, jumps=shifts)
@@ -115,7 +120,6 @@ def march(
     programs: dict[str, Repeated] = {}  # by length
     if path is not None and Path(path).exists():
         done, trained, losses = _resumed(path, edges, automatic)
-    length = FIRST_SHARE * (end - begin)
     if automatic and len(done) > 1:
         length = _next_length(done, losses)
     while done[-1] < end:
@@ -210,7 +214,7 @@ def _alike(problem, edges, window):
 
 
 def _new_network(pattern, trained, problem, changes):
-    """Return a network adapted to a window, with hidden layers of the one before."""
+    """Return a network adapted to a window, with layers of the one before."""
     config = (trained[-1] if trained else pattern).get_config()
     config["adapted_to"] = None
     config.pop("name", None)
@@ -220,20 +224,22 @@ def _new_network(pattern, trained, problem, changes):
     if network.standardize:
         offsets = None if trained else network_offsets(problem)
         units = problem.scales, changes, scaled_periods(problem), offsets
-        network.work_in(*units, _features(source, problem))
+        network.work_in(*units, _features(trained, problem))
     network.build((None, problem.domain.dimension))
-    if source.built and source.count_params() == network.count_params():
-        network.set_weights(source.get_weights())
+    if source.built:
+        for new, old in zip(network.weights, source.weights, strict=True):
+            if new.shape == old.shape:  # features make the first kernels differ
+                new.assign(old)
     if trained:  # begin as a constant: another change may lead to another solution
         network.head.set_weights([0 * w for w in network.head.get_weights()])
     return network
 
 
-def _features(source, problem):
+def _features(trained, problem):
     """Return a window's features; in later windows those that do not change in time."""
-    if not source.built:
+    if not trained:
         return features_of(problem, problem.scales)
-    known = source._features.expressions if source._features else []
+    known = trained[0]._features.expressions if trained[0]._features else []
     time = str(problem.domain.time_coordinate)
     return [f for f in known if time not in map(str, f.free_symbols)]
 

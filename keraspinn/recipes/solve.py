@@ -7,7 +7,7 @@ from typing import Any
 
 import keras
 
-from keraspinn.declaration import Problem
+from keraspinn.declaration import Problem, features_of
 from keraspinn.networks import TimeWindows
 from keraspinn.recipes.choices import chosen_network, chosen_recipe
 from keraspinn.recipes.hardening import hardened
@@ -95,7 +95,7 @@ def solve(
     stages = [] if recipe is None else recipe.stages
     if model is None:
         keras.utils.set_random_seed(seed)
-        problem = hardened(problem)
+        problem = hardened(problem, features_of(problem, problem.scales))
         model = PINNModel(problem, network or chosen_network(problem), seed=seed)
         stages = stages or chosen_recipe(problem).stages
     elif isinstance(model.network, TimeWindows) and (kept or recipe is None):

@@ -100,28 +100,47 @@ def test_decay_in_time_windows():
     assert [row["end"] for row in model.march_history] == [2.0, 4.0]
 
 
-@pytest.mark.slow
-def test_initial_value_that_contradicts_a_boundary_condition_in_time_windows():
+def heated_rod(hot=1):
     x = sp.Symbol("x")
     w = sp.Function("w")(x, t)
-    problem = kp.Problem(
+    return kp.Problem(
         kp.geometry.Box({x: (0, 1)}, time={t: (0, 2)}),
         {"heat": sp.Eq(w.diff(t), w.diff(x, 2) / 20)},
         {
             "cold": kp.Condition(w, on="initial"),
-            "hot": kp.Condition(sp.Eq(w, 1), on={x: 0}),
+            "hot": kp.Condition(sp.Eq(w, hot), on={x: 0}),
             "end": kp.Condition(w, on={x: 1}),
         },
     )
+
+
+@pytest.mark.slow
+def test_initial_value_that_contradicts_a_boundary_condition_in_time_windows():
     # Without the diffusing step as a feature of the first window, the error is 1e-2.
     recipe = kp.recipes.OneStage(steps=50, points=500)
-    model = kp.march(problem, network(), windows=2, recipe=recipe, verbose=0)
+    model = kp.march(heated_rod(), network(), windows=2, recipe=recipe, verbose=0)
     points = np.random.default_rng(0).uniform([0, 0.2], [1, 2], (500, 2))
     modes = np.arange(1, 100) * np.pi
     waves = np.sin(modes * points[:, :1]) * np.exp(-(modes**2) * points[:, 1:] / 20)
     exact = 1 - points[:, 0] - (2 * waves / modes).sum(axis=1)
     error = model.predict(points, verbose=0)[:, 0] - exact
     assert np.linalg.norm(error) < 2e-3 * np.linalg.norm(exact)
+
+
+def test_the_first_time_window_of_a_built_pattern_has_features():
+    pattern = network()
+    pattern.build((None, 2))
+    settings = {"windows": 2, "recipe": Easy(), "verbose": 0}
+    model = kp.march(heated_rod(), pattern, **settings)
+    first, second = (one._features for one in model.network.networks)
+    assert len(first.expressions) == 1 and not second
+    assert not model.problem.hard
+
+
+def test_conditions_are_hard_where_no_time_window_has_features():
+    late = sp.Piecewise((0, t < 1.5), (1, True))
+    model = kp.march(heated_rod(late), network(), windows=2, recipe=Easy(), verbose=0)
+    assert model.problem.hard
 
 
 @pytest.mark.slow

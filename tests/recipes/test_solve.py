@@ -748,11 +748,11 @@ def test_boundary_condition_of_an_energy_is_made_hard():
     density = (v.diff(x) ** 2 + v.diff(y) ** 2) / 2
     clamp = {"clamp": kp.Condition(v, on={y: 2})}
     problem = kp.Problem(bracket, energy=kp.integral(density - v), conditions=clamp)
-    assert hardened(problem).conditions["clamp"].hard
+    assert hardened(problem, []).conditions["clamp"].hard
     laplace = {"laplace": v.diff(x, 2) + v.diff(y, 2) + 1}
     free = {"free": kp.Condition(kp.normal_derivative(v, bracket), on={x: 0})}
     strong = kp.Problem(bracket, laplace, clamp | free)
-    assert not hardened(strong).conditions["clamp"].hard
+    assert not hardened(strong, []).conditions["clamp"].hard
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -763,7 +763,7 @@ def test_boundary_condition_is_made_hard_despite_a_warning_by_numpy():
         {"e": v.diff(x, 2) + sp.exp(800 * x)},  # overflows in a check
         {"ends": kp.Condition(v, on="boundary")},
     )
-    assert hardened(problem).conditions["ends"].hard
+    assert hardened(problem, []).conditions["ends"].hard
 
 
 def test_a_network_is_chosen_for_fields_of_fewer_coordinates():
