@@ -394,9 +394,9 @@ CASES = {
     "box cantilever": case(
         BOX, functools.partial(beam_reference, BOX), 60, {"tip": 0.005}, depth=2
     ),
-    "plate with a hole": case(PLATE, lambda: {"factor": 3.0}, 400, {"factor": 0.01}),
+    "plate with a hole": case(PLATE, lambda: {"factor": 3.0}, 120, {"factor": 0.01}),
     "plate with a hole, mesh": case(
-        MESHED, lambda: {"factor": 3.0}, 400, {"factor": 0.01}
+        MESHED, lambda: {"factor": 3.0}, 120, {"factor": 0.01}
     ),
     "L-bracket": case(BRACKET, bracket_reference, 200, BOTH),
     "T": case(TEE, tee_reference, 360, BOTH),
