@@ -31,14 +31,13 @@ WIDE_MARGIN = 10.0
 # Largest share of the training's time that verdicts may take.
 VERDICT_SHARE = 0.1
 
-
 # Factor of the loss between two rounds, from which on points are too few, as at a jump
 # of a source: 1e-5 became 60.
 RISEN = 1e3
 
-# Verdicts without progress before the next escalation: these, or half of those since
+# Verdicts without progress before the next escalation: these, or a share of those since
 # the last one.
-PATIENCE = 2
+PATIENCE, PATIENT_SHARE = 2, 1 / 3
 
 # Factor by which the estimate must fall in these verdicts, or it has stalled.
 STALLED = 2.0
@@ -313,7 +312,7 @@ class TrainingRun:
         """Return whether the estimate, or the loss where it is unknown, has stalled."""
         if len(self.progress) <= PATIENCE:
             return False
-        count = max(PATIENCE, len(self.progress) // 2)
+        count = max(PATIENCE, int(PATIENT_SHARE * len(self.progress)))
         (before, loss_before), *recent = self.progress[-1 - count :]
         now, loss = recent[-1][0], min(loss for _, loss in recent)
         is_known = self.judged is None or math.isfinite(self.judged.error)

@@ -453,7 +453,7 @@ def test_a_stalled_training_escalates():
     assert not run._is_stalled()
     run.progress[1:] = [(math.inf, 0.1), (math.inf, 0.9)]  # raised by new points
     assert not run._is_stalled()
-    run.progress = [(math.inf, 0.5**k) for k in range(6)]  # eight times less in three
+    run.progress = [(math.inf, 0.5**k) for k in range(9)]  # eight times less in three
     assert not run._is_stalled()
     stage = Stage(None, {"steps_per_epoch": 100})
     solver, _ = run._escalated(stage)
