@@ -292,7 +292,7 @@ def test_an_unreliable_declaration_ends_after_the_first_stage(judge, monkeypatch
     problem = decay()
     object.__setattr__(problem, "unreliable", "It jumps.")
     module = importlib.import_module("keraspinn.recipes.solve")
-    monkeypatch.setattr(module, "hardened", lambda problem: problem)
+    monkeypatch.setattr(module, "hardened", lambda problem, features: problem)
     solution = tiny_solve(problem, recipe=Recipe([SGD, SGD]))
     assert solution.reason == "It jumps." and len(solution.history) == 1
 
