@@ -2,4 +2,4 @@
 
 from examples.long_times.kuramoto_sivashinsky import case
 
-CASE = case(1, 6e-4, 15, steps=150)
+CASE = case(1, 6e-4, 15, steps=300)
