@@ -1,5 +1,7 @@
 """The time window that is trained, behind those trained before."""
 
+import functools
+
 import keras
 import numpy as np
 from keras import ops
@@ -59,8 +61,7 @@ class ActiveWindow(TimeWindows):
             start, end = edges[number : number + 2]
             factors, shifts = zip(*jumps.get(end, [(1.0, 0.0)] * len(one)), strict=True)
             rows: list = [factors, shifts, end - start]
-            # It takes points in the user's units.
-            if template.scales is None or (others and number == 0):
+            if template.scales is None or (others and number == 0):  # in user's units
                 rows += [1.0, 0.0, 1.0, end, start - first]
             else:
                 sizes = np.array(other._sizes) / template._sizes
@@ -69,8 +70,8 @@ class ActiveWindow(TimeWindows):
             frames[number] = [row * one for row in rows]
         self.frames.assign(frames)
         weights = [other.get_weights() for other in earlier]
-        for other in others:
-            other.set_weights(weights[0])
+        if others:  # no slot of the stacks has its shape
+            others[0].set_weights(weights[0])
             weights[0] = template.get_weights()
         for stack, *values in zip(self.stacks, *weights, strict=True):
             rest = np.zeros((self.capacity - len(values), *stack.shape[1:]))
@@ -111,12 +112,8 @@ class ActiveWindow(TimeWindows):
             values = [ops.take(stack, number, axis=0) for stack in stacks]
             pairs = zip(self.networks[0].weights, values, strict=True)
             with keras.StatelessScope(list(pairs)):
-                fields, slopes = at_time(
-                    lambda ends: self._outputs(ends, frame, network),
-                    x,
-                    frame[6, 0],
-                    second,
-                )
+                outputs = functools.partial(self._outputs, frame=frame, number=network)
+                fields, slopes = at_time(outputs, x, frame[6, 0], second)
             slopes = slopes * frame[5] if second else None
             rate = ops.cast(number > 0, frame.dtype) * 2.0 / frame[2]
             value, _ = state_of(tensors)

@@ -116,9 +116,5 @@ def _dense_solver(jacobian, right):
 def _free_solver(optimizer, objective, parameters, right):
     """Return the same without a matrix, for D = I."""
     solve, trace = optimizer.free_solver(objective, parameters)
-
-    def solve_without(damping, _):
-        change = solve(right, damping * trace / parameters.shape[0])
-        return change, ops.full_like(damping, float("nan"))
-
-    return solve_without
+    scale, unknown = trace / parameters.shape[0], ops.full_like(trace, float("nan"))
+    return lambda damping, _: (solve(right, damping * scale), unknown)
