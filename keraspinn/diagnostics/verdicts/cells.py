@@ -41,17 +41,21 @@ ON_PARTS = 500
 INSIDE = 1 - 1e-6
 # Step off a face or line, relative to the domain, which stays in a part inside.
 STEP = 1e-4
+# Distance from a face, relative to half the domain, at which a part may lie on it.
+NEAR = 1e-2
 # Change along a coordinate, from -1 to 1, and an odd one. Both end without curvature.
 EVEN = Polynomial([1, 0, -1]) ** 3
 ODD = EVEN * Polynomial([0, 1])
+# Halves of an even one, which begin at a face of the domain and end inside.
+LOW, HIGH = EVEN(Polynomial([1 / 2, 1 / 2])), EVEN(Polynomial([1 / 2, -1 / 2]))
 
 
 def savings_on_cells(tangent):
     """Return the energy that changes on small cells would save, in the scales.
 
-    Cells lie inside, and contain no face or line with a condition or an integral. There
-    are none in more than four coordinates, beside an equation, or without an integral
-    inside.
+    Cells lie inside, and contain no face or line with a condition or an integral.
+    Changes end at their edges, but not at free faces. There are no cells in more than
+    four coordinates, beside an equation, or without an integral inside.
 
     Args:
         tangent: The `Tangent` of a model with an energy.
@@ -62,6 +66,7 @@ def savings_on_cells(tangent):
         return 0.0
     most = CELLS[domain.dimension]
     variation, total = _Variation(tangent, inner), 0.0
+    held = _held_faces(avoided) | np.isin(domain.coordinates, domain.periodic)
     for width in (2.0**-level for level in LEVELS):
         count = int(width**-domain.dimension)
         numbers = random.integers(count, size=most)
@@ -73,6 +78,8 @@ def savings_on_cells(tangent):
         apart = abs(cells[:, None] - avoided) > INSIDE * width
         is_valid &= apart.any(axis=2).all(axis=1)
         is_valid &= np.isfinite(hessians).all(axis=(1, 2)) & (np.arange(most) < count)
+        absent = variation.absent(cells, width, held)
+        slopes[:, absent] = hessians[absent] = hessians.swapaxes(1, 2)[absent] = 0.0
         inverse = np.linalg.pinv(hessians[is_valid], LEAST, hermitian=True)
         first, second = slopes[:, is_valid]
         steps = np.einsum("cij,cj->ci", inverse, second) / 2
@@ -104,6 +111,20 @@ def _parts(problem):
             avoided.append(block)
     points = probe_points(domain, avoided, ON_PARTS) if avoided else domain.upper[None]
     return inner, (points - domain.centre) / domain.half
+
+
+def _held_faces(points):
+    """Return which lower and upper faces of the domain are not free, `(2, d)`.
+
+    Args:
+        points: Those of `_parts`, the same number on each part.
+    """
+    points = points.reshape(-1, min(ON_PARTS, len(points)), points.shape[-1])
+    is_flat = np.ptp(points, axis=1) < NEAR**4
+    # A curved part may touch a face.
+    is_along = is_flat | ~is_flat.any(axis=1, keepdims=True)
+    ends = [-points.min(axis=1), points.max(axis=1)]
+    return np.any((np.array(ends) > 1 - NEAR) & is_along, axis=1)
 
 
 def _is_inside(block, domain):
@@ -150,6 +171,9 @@ class _Variation:
         # Along a parameter, changes may end abruptly.
         indices = [index for _, keys, _ in self._pieces for _, index in keys]
         self._varies = np.any(indices, axis=0)
+        profiles = (ODD, 0), (LOW, -1), (HIGH, 1)
+        pairs = itertools.product(np.flatnonzero(self._varies), profiles)
+        self._kinds = [(-1, EVEN, 0), *((axis, *pair) for axis, pair in pairs)]
 
     def __call__(self, cells, width):
         """Return which cells lie inside, `(c,)`, slopes `(2, c, t)`, and Hessians."""
@@ -172,20 +196,28 @@ class _Variation:
             hessians += np.einsum("tkq,kcsq->cts", changes, both)
         return is_inside.all(axis=1), slopes, hessians
 
+    def absent(self, cells, width, held):
+        """Return which changes a cell lacks: halves at other faces, `(c, t)`."""
+        ends = [
+            (side * cells[:, axis] < 1 - 1.5 * width) | held[(side + 1) // 2, axis]
+            for axis, _, side in self._kinds
+        ]
+        sides = np.array([side for *_, side in self._kinds])
+        return np.tile(np.transpose(ends) & (sides != 0), len(self._names))
+
     def _changes(self, keys, width):
         """Return derivatives of all changes of all fields, `(t, k, q)`."""
 
-        def change(odd, index):
+        def change(other, profile, index):
             triples = zip(index, self._points.T, self._ratios / width, strict=True)
             factors = [
-                (ODD if axis == odd else EVEN).deriv(order)(points) * rate**order
+                (profile if axis == other else EVEN).deriv(order)(points) * rate**order
                 for axis, (order, points, rate) in enumerate(triples)
                 if self._varies[axis]
             ]
             return np.prod([np.ones(len(self._points)), *factors], axis=0)
 
-        axes = -1, *np.flatnonzero(self._varies)
-        pairs = itertools.product(self._names, axes)
+        pairs = itertools.product(self._names, self._kinds)
         return np.array(
-            [[(f == name) * change(odd, k) for f, k in keys] for name, odd in pairs]
+            [[(f == n) * change(*kind[:2], k) for f, k in keys] for n, kind in pairs]
         )

@@ -90,6 +90,48 @@ def test_savings_of_a_fit_without_derivatives():
     assert savings(at_rest(problem)) > 0
 
 
+def test_changes_do_not_end_at_a_free_face():
+    def saved(*changes):
+        slopes = [integral(change) for change in changes]
+        rates = [change.deriv() for change in changes]
+        matrix = [[integral(a * b) for a in rates] for b in rates]
+        return slopes @ np.linalg.solve(matrix, slopes) / 2
+
+    more = saved(cells.EVEN, cells.ODD, cells.HIGH) - ONE
+    expected = savings(at_rest(bar()))
+    # The last cell of each half width h adds to h³ of the others.
+    expected += sum(more * 8.0**-level for level in cells.LEVELS)
+    for length in (2, -2):
+        density = U.diff(X) ** 2 / 2 - U
+        problem = kp.Problem(
+            kp.geometry.Box({X: (min(length, 0), max(length, 0))}),
+            energy=kp.integral(density),
+            conditions={"end": kp.Condition(U, on={X: 0}, hard=True)},
+        )
+        assert savings(at_rest(problem)) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("boundary", ["pulled", "sprung", "soft", "periodic", "round"])
+def test_changes_end_at_faces_that_are_not_free(boundary):
+    density = (V.diff(X) ** 2 + V.diff(Y) ** 2) / 2 - V
+    energy, periodic = kp.integral(density), [Y] if boundary == "periodic" else []
+    domain = kp.geometry.Box({X: (0, 1), Y: (0, 1)}, periodic=periodic)
+    held = [{X: 0}, {X: 1}]
+    if boundary == "round":
+        domain, held = kp.geometry.Ball([0, 0], 1, coordinates=(X, Y)), "boundary"
+    conditions = {"held": kp.Condition(V, on=held, hard=True)}
+    if boundary in ("pulled", "sprung"):
+        end = V if boundary == "pulled" else V**2
+        energy += sum(kp.integral(end, over={Y: k}) for k in (0, 1))
+    if boundary == "soft":
+        conditions["soft"] = kp.Condition(V, on=[{Y: 0}, {Y: 1}], weight=9)
+    model = at_rest(kp.Problem(domain, energy=energy, conditions=conditions))
+    with backend.double_precision():
+        _, points = cells._parts(model.problem)
+    held = cells._held_faces(points) | [False, boundary == "periodic"]
+    assert held.all()
+
+
 def test_no_cell_contains_another_condition():
     held = {"middle": kp.Condition(U, on={X: 1.03}, weight=9)}
     less = savings(at_rest(bar())) - savings(at_rest(bar(conditions=held)))
