@@ -1,11 +1,13 @@
 """Wider networks that keep the function learned so far."""
 
+from typing import Any
+
 import keras
 
 from keraspinn.networks.mlp import MLP
 
 
-def widened(network: MLP, units: int) -> MLP:
+def widened(network: MLP, units: int, **kwargs: Any) -> MLP:
     """Return a wider network with the same values as a trained one.
 
     Old weights are copied. New units receive random weights from below and zero weights
@@ -14,6 +16,7 @@ def widened(network: MLP, units: int) -> MLP:
     Args:
         network: A built `MLP`.
         units: Number of units of the hidden layers, at least the network's.
+        **kwargs: Other arguments of the wider `MLP`, such as `kernel_initializer`.
 
     Raises:
         TypeError: If the network is no `MLP`.
@@ -36,7 +39,7 @@ def widened(network: MLP, units: int) -> MLP:
             "`network` must be a keraspinn.networks.MLP. Received: "
             f"{type(network).__name__}"
         )
-    wider = MLP.from_config({**network.get_config(), "units": int(units)})
+    wider = MLP.from_config({**network.get_config(), "units": int(units), **kwargs})
     wider.build(network.input_spec and (None, network.input_spec.axes[-1]))
     layers = [[*n.hidden, n.head] for n in (network, wider)]
     for old, new in zip(*layers, strict=True):

@@ -6,12 +6,11 @@ from typing import Any
 
 import keras
 
-from keraspinn.backend.scopes import assign
 from keraspinn.callbacks import LearningRateAnnealing
-from keraspinn.networks import widened
 from keraspinn.optimizers import GaussNewton, SSBroyden
 from keraspinn.sampling import Uniform
 from keraspinn.training import PINNModel
+from keraspinn.training.precision import with_units
 
 # Epochs of the second stage: the loss logged last is that of its last fifth.
 EPOCHS = 5
@@ -65,7 +64,7 @@ class Stage:
         if self.dtype is not None and model.variable_dtype != self.dtype:
             model = model.astype(self.dtype)
         if self.units is not None:
-            model = _with_units(model, self.units)
+            model = with_units(model, self.units)
         if self.optimizer is not None:
             model.compile(self.optimizer())
         return model
@@ -80,15 +79,6 @@ class Stage:
         callbacks = list(self.callbacks(model)) if self.callbacks else []
         callbacks += [*self.fit.get("callbacks", ()), *kwargs.get("callbacks", ())]
         return model.fit(**{**self.fit, **kwargs, "callbacks": callbacks})
-
-
-def _with_units(model, units):
-    """Return a model with a wider network and the same loss weights and parameters."""
-    network = widened(model.network, units)
-    wider = PINNModel(model.problem, network, seed=model.seed, dtype=model.dtype_policy)
-    assign(wider.loss_weights.values(), model.loss_weights.values())
-    assign(wider.coefficients.values(), model.coefficients.values())
-    return wider
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,10 +1,11 @@
-"""A model at another precision."""
+"""A model at another precision or width."""
 
 import keras
 
 from keraspinn.backend.compatibility import every_layer
-from keraspinn.backend.scopes import setting
+from keraspinn.backend.scopes import assign, setting
 from keraspinn.common.checks import check_choice
+from keraspinn.networks import widened
 from keraspinn.training.checks import WHOLE
 from keraspinn.training.frozen import freeze, frozen
 
@@ -28,6 +29,22 @@ def converted(model, dtype):
             new.assign(keras.ops.copy(keras.ops.cast(old, new.dtype)))
     freeze(other, frozen(model))
     return other
+
+
+def with_units(model, units, **settings):
+    """Return a model with a wider network, the same loss weights and parameters.
+
+    Args:
+        model: The `PINNModel` with an `MLP`.
+        units: Number of units.
+        **settings: Others of the wider `MLP`.
+    """
+    network = widened(model.network, units, **settings)
+    dtype = model.dtype_policy
+    wider = type(model)(model.problem, network, seed=model.seed, dtype=dtype)
+    assign(wider.loss_weights.values(), model.loss_weights.values())
+    assign(wider.coefficients.values(), model.coefficients.values())
+    return wider
 
 
 def policy(dtype):

@@ -5,11 +5,14 @@ import math
 
 import numpy as np
 from keras import config, ops, tree
+from keras.initializers import GlorotNormal
 
 from keraspinn import backend
 from keraspinn.backend.scopes import assign, joined, substituted
+from keraspinn.networks import MLP
 from keraspinn.sampling import Batch, PointSources, at_most_once, systematic
 from keraspinn.training.flat import row_jacobians, split
+from keraspinn.training.precision import with_units
 
 FIELDS = "fields"
 # Points to choose from, for each one that is chosen by its residual.
@@ -80,6 +83,25 @@ class Tangent:
         if key not in tangents:
             tangents[key] = cls(model, *sizes)
         return tangents[key]
+
+    def finer(self, factor):
+        """Return the tangent with more points."""
+        return self.kept(self.model, factor * self._inside, factor * self._on_face)
+
+    def widened(self, factor):
+        """Return the tangent of a network with more units and the same values.
+
+        Returns:
+            The `Tangent`, or `None` for measurements and networks but an `MLP`.
+        """
+        model = self.model
+        if type(model.network) is not MLP or model.problem.measured:
+            return None
+        units = factor * model.network.units
+        new = with_units(model, units, kernel_initializer=GlorotNormal(model.seed))
+        wider = vars(model).setdefault("_wider", new)
+        assign(wider.variables, new.variables)
+        return self.kept(wider, self._inside, self._on_face)
 
     def draw(self, number, inside=None):
         """Draw batches by term name.

@@ -65,3 +65,35 @@ def test_a_frozen_network_has_no_tangent_space():
         Tangent(model, 20, 10)
     model.network.trainable = True
     assert Tangent(model, 20, 10).size == 7
+
+
+@pytest.mark.parametrize("rate", [1.0, kp.Parameter("k", initial=2.0)])
+def test_widened_tangent_has_the_residuals_of_the_model(rate):
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"slope": U.diff(X) - rate},
+        {"start": kp.Condition(U, on={X: 0}), "end": kp.Condition(U - 2, on={X: 1})},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(1, 1), seed=0).astype("float64")
+    tangent = Tangent(model, 20, 5)
+    for _ in range(2):
+        wider = tangent.widened(5)
+        assert wider.size >= 3 * tangent.size
+        (expected, rows), (values, columns) = (
+            side.rows(side.draw(-1))["residual"][0] for side in (tangent, wider)
+        )
+        np.testing.assert_allclose(values, expected, rtol=1e-12)
+        assert np.linalg.matrix_rank(columns) > np.linalg.matrix_rank(rows)
+        # A later one follows the weights.
+        model.set_weights([1.5 * w for w in model.get_weights()])
+
+
+def test_only_a_plain_network_without_measurements_is_widened():
+    measured = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"slope": U.diff(X) - 1},
+        {"data": kp.Data([[0.0], [1.0]], {U: [0.0, 1.0]})},
+    )
+    model = kp.PINNModel(measured, kp.networks.MLP(4, 1), seed=0)
+    assert Tangent(model, 20, 5).widened(2) is None
+    assert Tangent(model_with_a_layer(0.1), 20, 5).widened(2) is None

@@ -51,6 +51,8 @@ ESTIMABLE = 10.0
 # wrong at an estimate of 0.9 % by 1,000 points, which the correction fits one by one,
 # and of 4 % by 4,000.
 MORE = 4
+# Factor of the units of a network whose tangent space explains too little.
+WIDER = 4
 # Factor of the points at which a correction is judged. Nearly all of a residual may be
 # in a layer that holds one point in a hundred.
 JUDGES = 8
@@ -78,7 +80,8 @@ def verdict(
     units nor loss weights count. Rows of `Data` have a hundredth of that weight, so
     that noise does not bend the equations. The fields' change ∂u/∂θ d is Newton's step
     in the network's tangent space. In linear problems it is the error, as far as that
-    space holds it, and in others a first step.
+    space holds it, and in others a first step. Where it leaves more than half of the
+    residuals at other points, the tangent space of an `MLP` with more units is used.
 
     No error is printed, and `errors` are NaN, where the correction fails: it leaves
     residuals at other points, conditions or data contradict the equations, or a
@@ -138,19 +141,21 @@ def verdict(
     with backend.double_precision():
         judged = JUDGES * points, tolerance
         few = Tangent.kept(model, points, points_on_face)
-        measurement = _Measurement(model, few, *judged)
+        first = measurement = _Measurement(model, few, *judged)
         result = measurement.verdict(quantities or {})
         near = {"errors": measurement.errors, "tolerance": ESTIMABLE * tolerance}
         explained = dataclasses.replace(result, is_unexplained=False, moves={}, **near)
-        if explained.trusted and measurement.is_overfitted(result):
-            more = Tangent.kept(model, MORE * points, MORE * points_on_face)
-            least, measurement = measurement.errors, _Measurement(model, more, *judged)
-            # Beside a singularity both scatter: 6e-4 and 1e-5 for an error of 5e-4.
-            errors = measurement.errors.items()
-            measurement.errors = {n: max(e, least[n]) for n, e in errors}
-            # What residuals do not see is known by now.
-            slacks = result.slacks if result.trusted else None
-            result = measurement.verdict(quantities or {}, slacks)
+        for other in (first.wider, first.finer):
+            needed = measurement.is_unexplained and explained.trusted
+            if needed and (tangent := other(result)):
+                least = measurement.errors
+                measurement = _Measurement(model, tangent, *judged)
+                # Beside a singularity they scatter: 6e-4 and 1e-5 for an error of 5e-4.
+                errors = measurement.errors.items()
+                measurement.errors = {n: max(e, least[n]) for n, e in errors}
+                # What residuals do not see is known by now.
+                slacks = result.slacks if result.trusted else None
+                result = measurement.verdict(quantities or {}, slacks)
         return result
 
 
@@ -258,11 +263,22 @@ class _Measurement:
             quantities=dict.fromkeys(quantities, np.nan),
         )
 
-    def is_overfitted(self, result):
-        """Return whether more points are needed: the correction fits these alone."""
+    def wider(self, _):
+        """Return the tangent of a wider network, if its Jacobian is not too large.
+
+        A network at its best has residuals that no change of its weights reduces.
+        """
+        return self._fits(WIDER**2) and self.tangent.widened(WIDER)
+
+    def finer(self, result):
+        """Return the tangent with more points, if the residuals left matter."""
         matters = max(result.left.values()) > MATTERS * result.tolerance
+        return matters and self._fits(MORE) and self.tangent.finer(MORE)
+
+    def _fits(self, factor):
+        """Return whether a Jacobian with this factor of entries fits memory."""
         entries = sum(j.size for pairs in self.rows.values() for _, j in pairs)
-        return matters and self.is_unexplained and MORE * entries <= LARGEST
+        return factor * entries <= LARGEST
 
     def _residuals(self, tolerance):
         """Return relative residuals, those that are left, and contradictory ones."""

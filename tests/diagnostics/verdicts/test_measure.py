@@ -696,6 +696,37 @@ def test_a_suspected_contradiction_is_named_before_a_larger_network():
     assert 0 < str(verdict).find("'end' may contradict") < str(verdict).find("larger")
 
 
+@pytest.fixture(scope="module")
+def at_its_best():
+    """Return a small network that no change of its weights improves."""
+    u, value = sp.Function("u")(X), sp.sin(3 * X) * sp.exp(X)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 2)}),
+        {"curvature": sp.Eq(u.diff(X, 2) + u, value.diff(X, 2) + value)},
+        {"ends": kp.Condition(sp.Eq(u, value), on="boundary")},
+        reference={u: value},
+    )
+    keras.utils.set_random_seed(0)
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0).astype("float64")
+    model.compile(kp.optimizers.SSBroyden())
+    model.fit(batch_size=400, steps_per_epoch=600, verbose=0)
+    return model
+
+
+def test_a_wider_network_explains_residuals_of_one_at_its_best(
+    at_its_best, monkeypatch
+):
+    error = error_of(at_its_best)
+    wide = verdict(at_its_best, tolerance=error)
+    assert wide.errors["u"] == pytest.approx(error, rel=0.1)
+    assert not wide.is_unexplained
+    again = verdict(at_its_best, tolerance=error)
+    assert again.errors["u"] == pytest.approx(wide.errors["u"], rel=1e-6)
+    monkeypatch.setattr(Tangent, "widened", lambda *_: None)
+    narrow = verdict(at_its_best, tolerance=error)
+    assert narrow.is_unexplained and np.isnan(narrow.errors["u"])
+
+
 def test_a_later_verdict_is_that_of_the_trained_model():
     model = line(1.0, 0.01).astype("float64")
     verdict(model, **FEW)
