@@ -37,6 +37,9 @@ GAUSS_NEWTON_ROUND = {**ENERGY_ROUND, "batch_size": 2_000}
 # Units and depth of the network by the number of coordinates, three for more.
 SIZES = {1: (20, 2), 2: (30, 3), 3: (40, 3)}
 
+# Units for an energy, at most: the Jacobian has 16,384 rows for each derivative.
+ENERGY_UNITS = 20
+
 # Units and depth of the network of a time window, in two coordinates at most.
 WINDOW_SIZE = 20, 2
 
@@ -81,6 +84,8 @@ def chosen_network(problem: Problem):
 
     def network(fields):
         units, depth = SIZES.get(len(fields[0].args), SIZES[3])
+        if problem.energy is not None:
+            units = min(units, ENERGY_UNITS)
         if waves > HIGH_WAVE_NUMBER and len(problem.coordinates) == 1:
             features = FourierFeatures(FEATURES, FEATURES_FREQUENCY * waves)
             hidden = keras.layers.Dense(FEATURES_UNITS, "tanh")
