@@ -41,10 +41,10 @@ _ARCHITECTURE = "Declare conditions that the network's architecture satisfies to
 def describe_missing_conditions(domain, terms):
     """Return a sentence on missing boundary or initial conditions, or "".
 
-    A part of the boundary needs a condition if the order of the equations across it is
-    two or more, unless another part has as many conditions as this order, such as the
-    initial conditions of a wave. The check is skipped with `Data`, which may replace
-    conditions, without any condition, and for advection.
+    A part of the boundary needs half as many conditions as the order of the equations
+    across it, and one at least from an order of two on, unless another part has more,
+    such as the initial conditions of a wave. The check is skipped with `Data`, which
+    may replace conditions, without any condition, and for advection.
 
     Args:
         domain: The geometry.
@@ -66,8 +66,9 @@ def describe_missing_conditions(domain, terms):
         texts.append(f"{len(parts) - PARTS_IN_MESSAGE} more")
     or_else = ", or one more elsewhere" if len(domain.space_coordinates) < 2 else ""
     return (
-        f"A condition is missing on {', '.join(texts)}: the equations need one there"
-        f"{or_else}. {_CONSEQUENCE}{_describe_insulation(domain, terms)}{_ARCHITECTURE}"
+        f"A condition is missing on {', '.join(texts)}: the equations need one there, "
+        f"beside those declared{or_else}. {_CONSEQUENCE}"
+        f"{_describe_insulation(domain, terms)}{_ARCHITECTURE}"
     )
 
 
@@ -270,14 +271,17 @@ def parts_without_conditions(domain, terms):
                 most -= 1  # at other times
             else:
                 has_condition[:] = count.mean() > fewest
-    for piece, (points, _, has_condition) in zip(pieces, counts, strict=True):
+    for piece, (points, count, has_condition) in zip(pieces, counts, strict=True):
         for expressions, is_here in equations_at(domain, terms, points):
-            bare = points[is_here & ~has_condition]
-            if len(bare) <= SMALLEST_SHARE * len(points):
-                continue
             if expressions not in orders:
                 orders[expressions] = NormalOrder(domain, expressions)
-            if orders[expressions].order(piece, bare[:ORDER_POINTS]) > max(most, 1):
+            order = orders[expressions].order(piece, points[is_here][:ORDER_POINTS])
+            lacks = ~has_condition
+            # Half of the order, unless more conditions hold elsewhere.
+            if domain.dimension == 1 or (in_all is None and most <= order // 2):
+                lacks = lacks | ((count > 0) & (count < order // 2))
+            bare = points[is_here & lacks]
+            if len(bare) > SMALLEST_SHARE * len(points) and order > max(most, 1):
                 point = np.asarray(domain.absolute(piece, bare[:1]))[0]
                 missing.append((piece, len(bare) / len(points), point))
     return missing + initial_parts_without_conditions(domain, terms)

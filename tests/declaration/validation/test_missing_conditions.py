@@ -168,6 +168,48 @@ def test_a_shifted_field_counts_for_the_opposite_side():
     assert "circle" in warned(SQUARE - HOLE, laplace(U), ENDS, joined)
 
 
+WALL = kp.Condition([U, V], on=[{X: -1}, {X: 1}, {Y: -1}])
+H = sp.Function("h")(R)
+COUPLED = {"f": F.diff(R, 2) - F * H, "h": H.diff(R, 2) - F * H - 1}
+LINE = G.Box({X: (-1, 1)}, time={T: (0, 1)})
+Y1, Y2 = (sp.Function(name)(X, T) for name in ("y1", "y2"))
+SPECIES = {
+    "y1": Y1.diff(T) - Y1.diff(X, 2) + Y1 * Y2,
+    "y2": Y2.diff(T) - Y2.diff(X, 2) - Y1 * Y2,
+}
+BEGIN = kp.Condition([Y1 - 1, Y2], on="initial")
+BENT = laplace(laplace(U)) + U**3 - 1
+
+
+@pytest.mark.parametrize(
+    ("domain", "equations", "conditions", "others", "where"),
+    [
+        (SQUARE, STOKES, [WALL, kp.Condition(U, on={Y: 1})], V, {Y: 1}),
+        (SQUARE, STOKES, [WALL, kp.Condition(P, on={Y: 1})], U, {Y: 1}),
+        (
+            RAY,
+            COUPLED,
+            [kp.Condition([F - 1, H], on={R: 0}), kp.Condition(F, on={R: 1})],
+            H.diff(R),
+            {R: 1},
+        ),
+        (LINE, SPECIES, [BEGIN, kp.Condition(Y1, on="boundary")], Y2, "boundary"),
+        (SQUARE, BENT, [kp.Condition(U, on="boundary")], laplace(U), "boundary"),
+    ],
+)
+def test_parts_need_half_as_many_conditions_as_the_order(
+    domain, equations, conditions, others, where
+):
+    assert "beside those declared" in warned(domain, equations, *conditions)
+    other = kp.Condition(others, on=where)
+    assert warned(domain, equations, *conditions, other) == ""
+
+
+def test_more_conditions_elsewhere_replace_missing_ones():
+    start = kp.Condition([F - 1, H, H.diff(R)], on={R: 0})
+    assert warned(RAY, COUPLED, start, kp.Condition(F, on={R: 1})) == ""
+
+
 def test_insulation_advice_is_for_diffusive_fields():
     assert "normal_derivative(w, " in warned(
         (SQUARE - HOLE) * TIME,

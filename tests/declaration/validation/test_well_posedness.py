@@ -147,7 +147,7 @@ def test_underdetermined_fields_are_named_with_parameters():
     box = kp.geometry.Box({X: (0, 1)}, parameters={A: (1, 3)})
     ends = {
         f"at {x}": kp.Condition(fields, on={X: x})
-        for x, fields in ((0, [u, v]), (1, u))
+        for x, fields in ((0, [u, u.diff(X) + A / 2]), (1, [u, v]))
     }
     with pytest.warns(UserWarning, match=r"differ in v"):
         kp.Problem(box, {"u": u.diff(X, 2) - A, "v": v.diff(X, 2) - u}, ends)
