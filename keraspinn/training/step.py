@@ -196,10 +196,11 @@ class FirstOrderStep(Step):
             state: The state of the training.
             taken: Boolean scalar: whether to take the step; always, if not given.
         """
-        variables, optimizer = backend.apply_optimizer(
-            self.optimizer, self.variables, total, state, taken
-        )
-        return {"variables": variables, "optimizer": optimizer}
+        settings = self.optimizer, self.variables, total
+        before = [*state["variables"], *state["optimizer"]]
+        after = backend.apply_optimizer(*settings, before, taken)
+        count = len(total)
+        return {"variables": after[:count], "optimizer": after[count:]}
 
 
 def marked(losses, taken):

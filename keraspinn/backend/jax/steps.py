@@ -1,6 +1,6 @@
 """JAX: parts of a training step that Keras lacks."""
 
-from keraspinn.backend.scopes import select, substituted
+from keraspinn.backend.scopes import select, stateless
 
 
 def snapshot(variables):
@@ -8,26 +8,21 @@ def snapshot(variables):
     return [variable.value for variable in variables]
 
 
-def apply_optimizer(optimizer, variables, gradients, state, taken=None):
-    """Make a Keras optimizer's step, as a function of the training state.
+def apply_optimizer(optimizer, variables, gradients, before, taken=None):
+    """Make a Keras optimizer's step, as a function of the values before it.
 
     Args:
         optimizer: Keras optimizer.
         variables: List of the trained Keras variables.
         gradients: List of gradients.
-        state: The training state, of which `"variables"` and `"optimizer"` are used.
+        before: Values of the variables and of the optimizer's, one list.
         taken: Boolean scalar: whether to make the step, or leave everything as it is.
             It is made, if not given.
 
     Returns:
-        The trained variables' values, and the optimizer's.
+        The values after the step, a list like `before`.
     """
-    moved = [*variables, *optimizer.variables]
-    before = [*state["variables"], *state["optimizer"]]
     # Like `optimizer.stateless_apply`, which needs all variables it was built for.
-    with substituted(moved, before) as scope:
-        optimizer.apply(gradients, variables)
-        after = [scope.get_current_value(variable) for variable in moved]
-    if taken is not None:
-        after = select(taken, after, before)
-    return after[: len(variables)], after[len(variables) :]
+    apply = stateless(optimizer.apply, [*variables, *optimizer.variables])
+    _, after = apply(before, gradients, variables)
+    return after if taken is None else select(taken, after, before)

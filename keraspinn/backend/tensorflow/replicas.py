@@ -41,35 +41,31 @@ def snapshot(variables):
     return [tf.identity(variable.value) for variable in variables]
 
 
-def apply_optimizer(optimizer, variables, gradients, state, taken=None):
-    """Make a Keras optimizer's step, as a function of the training state.
+def apply_optimizer(optimizer, variables, gradients, before, taken=None):
+    """Make a Keras optimizer's step, as a function of the values before it.
 
-    On TensorFlow, Keras's optimizers write to their variables, which hold the state
+    On TensorFlow, Keras's optimizers write to their variables, which hold the values
     when a step begins; they are read again after it.
 
     Args:
         optimizer: Keras optimizer.
         variables: List of the trained Keras variables.
         gradients: List of gradients, already averaged over the replicas.
-        state: The training state, of which `"variables"` and `"optimizer"` are used.
+        before: Values of the variables and of the optimizer's, one list.
         taken: Boolean scalar, the same on all replicas: whether to make the step, or
             leave everything as it is. It is made, if not given.
 
     Returns:
-        The trained variables' values, and the optimizer's.
+        The values after the step, a list like `before`.
     """
-    moved = [*variables, *optimizer.variables]
-    before = [*state["variables"], *state["optimizer"]]
     context = tf.distribute.get_replica_context()
     is_alone = context is None or context.num_replicas_in_sync == 1
     if is_alone:
         optimizer.apply(gradients, variables)
     else:
         _apply_on_replicas(context, optimizer, variables, gradients, taken)
-    after = snapshot(moved)
-    if is_alone and taken is not None:
-        after = select(taken, after, before)
-    return after[: len(variables)], after[len(variables) :]
+    after = snapshot([*variables, *optimizer.variables])
+    return select(taken, after, before) if is_alone and taken is not None else after
 
 
 def _apply_on_replicas(context, optimizer, variables, gradients, taken):
