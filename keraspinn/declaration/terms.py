@@ -108,11 +108,6 @@ class Term:
         """
         if not self.holds_normals:
             return
-        if self.table is not None:
-            raise ValueError(
-                f"Data '{self.name}' holds the outward normal, which points inside of "
-                "the domain do not have. Write the normal's components as numbers."
-            )
         for part in self._parts_with_normals():
             if error := missing_normals_error(domain, part):
                 raise ValueError(f"In condition '{self.name}': {error}") from error
