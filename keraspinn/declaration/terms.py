@@ -106,19 +106,14 @@ class Term:
         Args:
             domain: The domain.
         """
-        if not self.holds_normals:
-            return
-        for part in self._parts_with_normals():
-            if error := missing_normals_error(domain, part):
-                raise ValueError(f"In condition '{self.name}': {error}") from error
-
-    def _parts_with_normals(self):
-        """Yield the parts on which an expression holds a component of the normal."""
         integrals = {i for e in self.expressions for i in e.atoms(PartIntegral)}
         needing = {i.region for i in integrals if i.has(NormalComponent)}
-        for number, block in enumerate(self.blocks):
-            if not self.regions or self.regions[number] in needing:
-                yield from block
+        needed = [region in needing for region in self.regions]
+        needed = needed or [self.holds_normals] * len(self.blocks)
+        for block, is_needed in zip(self.blocks, needed, strict=True):
+            for part in block if is_needed else ():
+                if error := missing_normals_error(domain, part):
+                    raise ValueError(f"In condition '{self.name}': {error}") from error
 
     def check_points(self, domain, points):
         """Raise `ValueError` unless all points are on blocks, and each block has one.
