@@ -90,8 +90,6 @@ class GradientRatio(WeightingRule):
                 for name, weight in weights.items()
             }
 
-        if self.update_freq == 1:
-            return moved(), {}
         due = ops.equal(ops.mod(state["iteration"], self.update_freq), 0)
         return ops.cond(due, moved, lambda: dict(weights)), {}
 
