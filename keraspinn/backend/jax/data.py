@@ -14,8 +14,10 @@ def tick_dataset(replicas=1):
 
 
 def array_dataset(arrays, batch_size, replicas=1):
-    """Return a nested structure of float64 arrays as a dataset of batches, in order."""
-    del replicas  # one device
+    """Return a nested structure of float64 arrays as a dataset of batches, in order.
+
+    It does not depend on `replicas`: there is one device.
+    """
     return _Batches(arrays, batch_size)
 
 

@@ -56,9 +56,8 @@ def compiled(function, read=()):
 
     Args:
         function: Function of tensors.
-        read: The Keras variables that it reads.
+        read: The Keras variables that it reads. Without use here: a graph finds them.
     """
-    del read  # a graph finds them
     # TensorFlow counts compilations by code, and warns when many objects compile the
     # same method; a partial function is counted by itself.
     function = functools.partial(function)
