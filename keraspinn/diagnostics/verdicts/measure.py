@@ -153,9 +153,10 @@ def verdict(
                 # Beside a singularity they scatter: 6e-4 and 1e-5 for an error of 5e-4.
                 errors = measurement.errors.items()
                 measurement.errors = {n: max(e, least[n]) for n, e in errors}
-                # What residuals do not see is known by now.
-                slacks = result.slacks if result.trusted else None
-                result = measurement.verdict(quantities or {}, slacks)
+                # What residuals do not see is known by now, or measured by few rows.
+                known = result.slacks if result.trusted else None
+                measurement.known_slacks, measurement.first = known, first
+                result = measurement.verdict(quantities or {})
         return result
 
 
@@ -170,7 +171,7 @@ class _Measurement:
     """
 
     def __init__(self, model, tangent, judges, tolerance):
-        self.tolerance = tolerance
+        self.tolerance, self.first, self.known_slacks = tolerance, self, None
         self.model, self.tangent, self.problem = model, tangent, model.problem
         self.rows, self.batches = tangent.rows_by_residual(-1), tangent.draw(-2, judges)
         self.norms, weighted = row_norms(self.problem, self.rows)
@@ -202,8 +203,8 @@ class _Measurement:
         if max(self.errors.values()) <= tolerance:
             self.is_unexplained |= not rest <= UNEXPLAINED * usual
 
-    def verdict(self, quantities, slacks=None):
-        """Return the `Verdict`, whose slacks are measured unless they are given."""
+    def verdict(self, quantities):
+        """Return the `Verdict`, whose slacks are measured unless they are known."""
         tolerance = self.tolerance
         misfits, left, contradictions = self._residuals(tolerance)
         errors, sizes = dict(self.errors), self.sizes
@@ -236,7 +237,8 @@ class _Measurement:
         is_free = not result.is_unique and self._is_estimated(result)
         if (result.trusted or is_free) and all(sizes):
             how = DAMPING if result.trusted else SOME
-            slacks = self._slacks(sizes, how) if slacks is None else slacks
+            if (slacks := self.known_slacks) is None:
+                slacks = self.first.slacks(sizes, how)
             if result.trusted:  # an error that residuals do not see
                 errors = {n: max(e, slacks.get(n, 0.0)) for n, e in errors.items()}
             result = dataclasses.replace(result, slacks=slacks, errors=errors)
@@ -344,7 +346,7 @@ class _Measurement:
         pairs = ((self.values[name][k], size) for (name, k), size in known.items())
         return [_ratio(rms(residual), size) for residual, size in pairs]
 
-    def _slacks(self, sizes, damping):
+    def slacks(self, sizes, damping):
         """Return changes of fields that residuals do not see, if there are any.
 
         So do changes of parameters that conditions should determine. How far `Data` do

@@ -194,7 +194,7 @@ def test_change_of_a_zero_field_is_relative_to_its_scale(hard, monkeypatch):
     model = kp.PINNModel(channel(hard), kp.networks.MLP(4, 1, outputs=3), seed=0)
     model = model.astype("float64")
     measurement = measure._Measurement(model, Tangent(model, 50, 10), 100, 0.05)
-    measurement._slacks(measurement.sizes, ())
+    measurement.slacks(measurement.sizes, ())
     assert measurement.zeros == {"v"}
     expected = model.problem.scales.field("v")
     assert seen[model.problem.field_names.index("v")] >= expected
@@ -409,7 +409,7 @@ def test_error_of_a_porous_medium_with_a_dry_part_is_estimated():
 
 
 def test_a_change_that_residuals_do_not_see_counts_as_an_error(monkeypatch):
-    monkeypatch.setattr(measure._Measurement, "_slacks", lambda *_: {"u": 0.03})
+    monkeypatch.setattr(measure._Measurement, "slacks", lambda *_: {"u": 0.03})
     result = verdict(line(1.0, 0.01), **FEW)
     assert result.trusted and result.errors["u"] == result.error == 0.03
 
@@ -725,6 +725,18 @@ def test_a_wider_network_explains_residuals_of_one_at_its_best(
     monkeypatch.setattr(Tangent, "widened", lambda *_: None)
     narrow = verdict(at_its_best, tolerance=error)
     assert narrow.is_unexplained and np.isnan(narrow.errors["u"])
+
+
+def test_residuals_do_not_see_changes_of_the_network_itself(at_its_best, monkeypatch):
+    sizes = []
+
+    def measured(tangent, *_):
+        sizes.append(tangent.size)
+        return np.zeros(1)
+
+    monkeypatch.setattr(measure, "amplification", measured)
+    assert verdict(at_its_best, tolerance=2 * error_of(at_its_best)).trusted
+    assert sizes == [at_its_best.network.count_params()]
 
 
 def test_a_later_verdict_is_that_of_the_trained_model():
