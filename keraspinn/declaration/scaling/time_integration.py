@@ -201,15 +201,11 @@ class _LinearSystem:
         others = (matrix.free_symbols | rests.free_symbols) - {*known}
         if others or len(expressions) != len(unknowns):
             raise ValueError("They are not as many as unknowns, or hold others.")
-        self._known, self._shape, self._constant = known, matrix.shape, None
-        if not matrix.free_symbols:
-            self._constant, matrix = np.array(matrix, float), ()
+        self._known, self._shape = known, matrix.shape
         self._program = Program([*rests, *matrix], known)
 
     def __call__(self, values):
         """Return the unknowns, for values of the known symbols."""
         numbers = np.array(run_at(self._program, self._known, values))
         rests, matrix = np.split(numbers, self._shape[:1])
-        if self._constant is not None:
-            return np.linalg.solve(self._constant, rests)
         return np.linalg.solve(matrix.reshape(self._shape), rests)
