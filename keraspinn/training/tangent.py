@@ -69,6 +69,7 @@ class Tangent:
                 "its error. Set network.trainable = True."
             )
         self._inside, self._on_face, self._whole = inside, on_face, whole
+        self._wider = None
         functions = self._rows, self._moved, self._field_rows, self._squares
         compiled = map(self.compiled, functions)
         self.rows, self.moved, self.field_rows, self.squares = compiled
@@ -92,16 +93,19 @@ class Tangent:
         """Return the tangent of a network with more units and the same values.
 
         Returns:
-            The `Tangent`, or `None` for measurements and networks but an `MLP`.
+            The `Tangent`, or `None` for measurements, frozen weights, and networks
+            but an `MLP`.
         """
-        model = self.model
-        if type(model.network) is not MLP or model.problem.measured:
+        model, network = self.model, self.model.network
+        if type(network) is not MLP or model.problem.measured:
             return None
-        units = factor * model.network.units
+        if len(network.trainable_variables) != 2 * network.depth + 2:  # frozen
+            return None
+        units = factor * network.units
         new = with_units(model, units, kernel_initializer=GlorotNormal(model.seed))
-        wider = vars(model).setdefault("_wider", new)
-        assign(wider.variables, new.variables)
-        return self.kept(wider, self._inside, self._on_face)
+        self._wider = self._wider or new  # Keras would save one of the model
+        assign(self._wider.variables, new.variables)
+        return self.kept(self._wider, self._inside, self._on_face)
 
     def draw(self, number, inside=None):
         """Draw batches by term name.

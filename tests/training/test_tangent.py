@@ -97,3 +97,26 @@ def test_only_a_plain_network_without_measurements_is_widened():
     model = kp.PINNModel(measured, kp.networks.MLP(4, 1), seed=0)
     assert Tangent(model, 20, 5).widened(2) is None
     assert Tangent(model_with_a_layer(0.1), 20, 5).widened(2) is None
+
+
+def test_a_widened_tangent_leaves_the_models_file_as_it_is(tmp_path):
+    problem = kp.problems.poisson()
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0).astype("float64")
+    model.save_weights(tmp_path / "before.weights.h5")
+    assert Tangent.kept(model, 20, 5).widened(3).size > Tangent(model, 20, 5).size
+    model.load_weights(tmp_path / "before.weights.h5")
+    model.save_weights(tmp_path / "after.weights.h5")
+    sizes = [path.stat().st_size for path in tmp_path.iterdir()]
+    assert sizes[0] == sizes[1]
+
+
+@pytest.mark.parametrize("change", ["frozen", "lora"])
+def test_a_network_with_other_weights_is_not_widened(change):
+    problem, network = kp.problems.poisson(), kp.networks.MLP(4, 2)
+    model = kp.PINNModel(problem, network, seed=0).astype("float64")
+    hidden = model.network.hidden[1]
+    if change == "lora":
+        hidden.enable_lora(2)
+    else:
+        hidden.trainable = False
+    assert Tangent(model, 20, 5).widened(2) is None

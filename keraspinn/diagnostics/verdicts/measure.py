@@ -270,7 +270,8 @@ class _Measurement:
 
         A network at its best has residuals that no change of its weights reduces.
         """
-        return self._fits(WIDER**2) and self.tangent.widened(WIDER)
+        is_plain = type(self.model) is PINNModel
+        return is_plain and self._fits(WIDER**2) and self.tangent.widened(WIDER)
 
     def finer(self, result):
         """Return the tangent with more points, if the residuals left matter."""
