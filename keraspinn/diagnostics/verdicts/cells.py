@@ -41,8 +41,9 @@ ON_PARTS = 500
 INSIDE = 1 - 1e-6
 # Step off a face or line, relative to the domain, which stays in a part inside.
 STEP = 1e-4
-# Distance from a face, relative to half the domain, at which a part may lie on it.
-NEAR = 1e-2
+# Distance from a face, relative to half the domain, at which a part may touch it, and
+# extent of a part along it.
+NEAR, FLAT = 0.1, 1e-9
 # Change along a coordinate, from -1 to 1, and an odd one. Both end without curvature.
 EVEN = Polynomial([1, 0, -1]) ** 3
 ODD = EVEN * Polynomial([0, 1])
@@ -109,7 +110,8 @@ def _parts(problem):
             inner.append((problem.scales.apply(by_region[region], size), block))
         else:
             avoided.append(block)
-    points = probe_points(domain, avoided, ON_PARTS) if avoided else domain.upper[None]
+    far = domain.centre[None] + 3 * domain.half
+    points = probe_points(domain, avoided, ON_PARTS) if avoided else far
     return inner, (points - domain.centre) / domain.half
 
 
@@ -120,11 +122,11 @@ def _held_faces(points):
         points: Those of `_parts`, the same number on each part.
     """
     points = points.reshape(-1, min(ON_PARTS, len(points)), points.shape[-1])
-    is_flat = np.ptp(points, axis=1) < NEAR**4
+    is_flat = np.ptp(points, axis=1) < FLAT
     # A curved part may touch a face.
     is_along = is_flat | ~is_flat.any(axis=1, keepdims=True)
     ends = [-points.min(axis=1), points.max(axis=1)]
-    return np.any((np.array(ends) > 1 - NEAR) & is_along, axis=1)
+    return np.any((abs(np.array(ends) - 1) < NEAR) & is_along, axis=1)
 
 
 def _is_inside(block, domain):
