@@ -41,10 +41,11 @@ _ARCHITECTURE = "Declare conditions that the network's architecture satisfies to
 def describe_missing_conditions(domain, terms):
     """Return a sentence on missing boundary or initial conditions, or "".
 
-    A part of the boundary needs half as many conditions as the order of the equations
-    across it, and one at least from an order of two on, unless another part has more,
-    such as the initial conditions of a wave. The check is skipped with `Data`, which
-    may replace conditions, without any condition, and for advection.
+    A part of the boundary needs a condition if the order of the equations across it is
+    two or more, unless another part has as many conditions as this order, such as the
+    initial conditions of a wave. It needs half as many as this order if no part has
+    more and others have these: the order is an upper bound. The check is skipped with
+    `Data`, which may replace conditions, without any condition, and for advection.
 
     Args:
         domain: The geometry.
@@ -67,7 +68,7 @@ def describe_missing_conditions(domain, terms):
     or_else = ", or one more elsewhere" if len(domain.space_coordinates) < 2 else ""
     return (
         f"A condition is missing on {', '.join(texts)}: the equations need one there, "
-        f"beside those declared{or_else}. {_CONSEQUENCE}"
+        f"beside any declared{or_else}. {_CONSEQUENCE}"
         f"{_describe_insulation(domain, terms)}{_ARCHITECTURE}"
     )
 
@@ -149,7 +150,7 @@ def _orders_across(domain, terms, counted=(), count=ORDER_POINTS):
     """
     order = NormalOrder(domain, equation_expressions(terms))
     for piece in _pieces(domain):
-        points, here, _ = _count_at_points(domain, piece, counted, ())
+        points, here, *_ = _count_at_points(domain, piece, counted, ())
         yield order.order(piece, points[:count]), here
 
 
@@ -261,29 +262,32 @@ def parts_without_conditions(domain, terms):
     pieces = _pieces(domain)
     counts = [_count_at_points(domain, piece, counted, shifted) for piece in pieces]
     # Conditions on a fraction of a part may determine the fields.
-    most = max((np.quantile(c, 1 - SMALLEST_SHARE) for _, c, _ in counts), default=0)
-    in_all, missing, orders = _count_in_all(domain, terms), [], {}
-    most = max(most, in_all or 0)  # so may values inside
+    each = (np.quantile(count, 1 - SMALLEST_SHARE) for _, count, *_ in counts)
+    highest, in_all = max(each, default=0), _count_in_all(domain, terms)
+    missing, orders, most = [], {}, max(highest, in_all or 0)  # so may values inside
     if in_all is not None and domain.dimension == 2:  # the end with fewest lacks one
-        most, fewest = in_all, min((c.mean() for _, c, _ in counts), default=0)
-        for _, count, has_condition in counts:
+        most, fewest = in_all, min((count.mean() for _, count, *_ in counts), default=0)
+        for _, count, has_condition, _ in counts:
             if SMALLEST_SHARE < np.mean(count == 0) < 1 - SMALLEST_SHARE:
                 most -= 1  # at other times
             else:
                 has_condition[:] = count.mean() > fewest
-    for piece, (points, count, has_condition) in zip(pieces, counts, strict=True):
+    for piece, (points, count, has_condition, is_exact) in zip(
+        pieces, counts, strict=True
+    ):
+        few = is_exact & (count > 0) & (count < highest)
+        few &= in_all is None or domain.dimension == 1
         for expressions, is_here in equations_at(domain, terms, points):
-            if expressions not in orders:
-                orders[expressions] = NormalOrder(domain, expressions)
-            order = orders[expressions].order(piece, points[is_here][:ORDER_POINTS])
-            lacks = ~has_condition
-            # Half of the order, unless more conditions hold elsewhere.
-            if domain.dimension == 1 or (in_all is None and most <= order // 2):
-                lacks = lacks | ((count > 0) & (count < order // 2))
-            bare = points[is_here & lacks]
-            if len(bare) > SMALLEST_SHARE * len(points) and order > max(most, 1):
-                point = np.asarray(domain.absolute(piece, bare[:1]))[0]
-                missing.append((piece, len(bare) / len(points), point))
+            for lacks, half in (~has_condition, None), (few, highest):
+                bare = points[is_here & lacks]
+                if len(bare) <= SMALLEST_SHARE * len(points):
+                    continue
+                if expressions not in orders:
+                    orders[expressions] = NormalOrder(domain, expressions)
+                order = orders[expressions].order(piece, bare[:ORDER_POINTS])
+                if order > max(most, 1) and half in (None, order // 2):
+                    point = np.asarray(domain.absolute(piece, bare[:1]))[0]
+                    missing.append((piece, len(bare) / len(points), point))
     return missing + initial_parts_without_conditions(domain, terms)
 
 
@@ -365,7 +369,11 @@ def _shifted_points(domain, term):
 
 
 def _count_at_points(domain, piece, counted, shifted):
-    """Return points of a piece, equations at each, and which have a condition."""
+    """Return points of a piece, equations at each, and which have a condition.
+
+    The last result is false where fields of fewer coordinates or conditions of the
+    opposite side make the number inexact.
+    """
     points = probe_points(domain, ((piece,),)) - domain.centre
     count = np.zeros(len(points))
     has_condition, is_used = np.zeros((2, len(points)), bool)
@@ -375,6 +383,5 @@ def _count_at_points(domain, piece, counted, shifted):
         is_used = is_used | (is_here & (number < 0))
     has_condition &= ~is_used | (count > 0)
     shares = (np.mean(domain.contains(piece, p)) for p in shifted)
-    if any(share > SMALLEST_SHARE for share in shares):
-        has_condition[:] = True
-    return points, count, has_condition
+    is_opposite = any(share > SMALLEST_SHARE for share in shares)
+    return points, count, has_condition | is_opposite, ~(is_used | is_opposite)

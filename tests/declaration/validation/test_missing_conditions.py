@@ -178,6 +178,7 @@ SPECIES = {
     "y2": Y2.diff(T) - Y2.diff(X, 2) - Y1 * Y2,
 }
 BEGIN = kp.Condition([Y1 - 1, Y2], on="initial")
+ONE_END = kp.Condition(Y1, on="boundary"), kp.Condition(Y2, on={X: -1})
 BENT = laplace(laplace(U)) + U**3 - 1
 
 
@@ -193,16 +194,57 @@ BENT = laplace(laplace(U)) + U**3 - 1
             H.diff(R),
             {R: 1},
         ),
-        (LINE, SPECIES, [BEGIN, kp.Condition(Y1, on="boundary")], Y2, "boundary"),
-        (SQUARE, BENT, [kp.Condition(U, on="boundary")], laplace(U), "boundary"),
+        (LINE, SPECIES, [BEGIN, *ONE_END], Y2, {X: 1}),
+        (
+            SQUARE,
+            BENT,
+            [SIDES, kp.Condition(laplace(U), on="boundary")],
+            U,
+            {Y: 1},
+        ),
     ],
 )
 def test_parts_need_half_as_many_conditions_as_the_order(
     domain, equations, conditions, others, where
 ):
-    assert "beside those declared" in warned(domain, equations, *conditions)
+    assert "beside any declared" in warned(domain, equations, *conditions)
     other = kp.Condition(others, on=where)
     assert warned(domain, equations, *conditions, other) == ""
+
+
+CURL = U.diff(Y) - V.diff(X)
+CURLS = {"x": CURL.diff(Y) + U, "y": -CURL.diff(X) + V}
+ALONG = Y * U - X * V
+SIDE_BY_SIDE = [U - U.subs(X, -1), V - V.subs(X, -1)]
+ACROSS = kp.Condition([U, V], on=[{Y: -1}, {Y: 1}])
+
+
+@pytest.mark.parametrize(
+    ("domain", "equations", "conditions"),
+    [
+        # The bound of the order is above the order.
+        (DISK, CURLS, [kp.Condition(ALONG, on="boundary")]),
+        # Conditions of the opposite side.
+        (
+            SQUARE,
+            STOKES,
+            [
+                ACROSS,
+                kp.Condition(SIDE_BY_SIDE, on={X: 1}),
+                kp.Condition(P, on=[{X: -1}, {X: 1}]),
+            ],
+        ),
+        (
+            SQUARE,
+            U.diff(Y) + sp.Max(X, 0) * U.diff(Y, 2) - U.diff(X, 2),
+            [SIDES, kp.Condition(U, on={Y: 1}, where=X > 0)],
+        ),
+    ],
+)
+def test_the_number_of_conditions_is_not_known_everywhere(
+    domain, equations, conditions
+):
+    assert warned(domain, equations, *conditions) == ""
 
 
 def test_more_conditions_elsewhere_replace_missing_ones():
