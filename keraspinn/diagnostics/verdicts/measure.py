@@ -32,7 +32,7 @@ ON_A_FACE = 100
 # Smallest share of the residuals that a correction explains: the rest may be round-off.
 LEAST_EXPLAINED = 0.1
 # Ratio of a field to its expected scale, beyond which its error is relative to the
-# values of its conditions: one that is 1e4 for an initial value of 1 hardly misses it.
+# values of its conditions.
 FAR = 30.0
 # Amplification of residuals, beyond which a problem is nearly underdetermined: most
 # that converge have 10 to 5,000, a steady front at an unknown position 2e5. Nonlinear
@@ -103,8 +103,7 @@ def verdict(
         points: Number of points inside, more of them where residuals are large. Eight
             times as many judge the correction. Four times as many are used for an
             energy, or before a model is trusted whose correction fits these alone.
-            Time grows with the cube of the number of rows or of parameters, whichever
-            is less. 1,000 points take 3 s of one core for 30 × 3 units.
+            1,000 points take 3 s of one core for 30 × 3 units.
         points_on_face: Number of points on each face.
         quantities: Optional dict from names to SymPy expressions in the fields, whose
             relative L2 error is estimated too; or to `keraspinn.integral` terms, such
@@ -141,22 +140,21 @@ def verdict(
     with backend.double_precision():
         judged = JUDGES * points, tolerance
         few = Tangent.kept(model, points, points_on_face)
-        first = measurement = _Measurement(model, few, *judged)
-        result = measurement.verdict(quantities or {})
-        near = {"errors": measurement.errors, "tolerance": ESTIMABLE * tolerance}
+        first = latest = _Measurement(model, few, *judged)
+        result = latest.verdict(quantities or {})
+        near = {"errors": latest.errors, "tolerance": ESTIMABLE * tolerance}
         explained = dataclasses.replace(result, is_unexplained=False, moves={}, **near)
         for other in (first.wider, first.finer):
-            needed = measurement.is_unexplained and explained.trusted
+            needed = latest.is_unexplained and explained.trusted
             if needed and (tangent := other(result)):
-                least = measurement.errors
-                measurement = _Measurement(model, tangent, *judged)
+                least = latest.errors
+                latest = _Measurement(model, tangent, *judged)
                 # Beside a singularity they scatter: 6e-4 and 1e-5 for an error of 5e-4.
-                errors = measurement.errors.items()
-                measurement.errors = {n: max(e, least[n]) for n, e in errors}
+                latest.errors = {n: max(e, latest.errors[n]) for n, e in least.items()}
                 # What residuals do not see is known by now, or measured by few rows.
-                known = result.slacks if result.trusted else None
-                measurement.known_slacks, measurement.first = known, first
-                result = measurement.verdict(quantities or {})
+                latest.known_slacks = result.slacks if result.trusted else None
+                latest.first = first
+                result = latest.verdict(quantities or {})
         return result
 
 
@@ -266,12 +264,9 @@ class _Measurement:
         )
 
     def wider(self, _):
-        """Return the tangent of a wider network, if its Jacobian is not too large.
-
-        A network at its best has residuals that no change of its weights reduces.
-        """
-        is_plain = type(self.model) is PINNModel
-        return is_plain and self._fits(WIDER**2) and self.tangent.widened(WIDER)
+        """Return the tangent of a wider network: this one may be at its best."""
+        fits = type(self.model) is PINNModel and self._fits(WIDER**2)
+        return fits and self.tangent.widened(WIDER)
 
     def finer(self, result):
         """Return the tangent with more points, if the residuals left matter."""
@@ -348,11 +343,7 @@ class _Measurement:
         return [_ratio(rms(residual), size) for residual, size in pairs]
 
     def slacks(self, sizes, damping):
-        """Return changes of fields that residuals do not see, if there are any.
-
-        So do changes of parameters that conditions should determine. How far `Data` do
-        is measured beside their noise.
-        """
+        """Return changes that residuals do not see, of parameters only without data."""
         names, values = self.problem.field_names, []
         # A field that is zero is compared with its expected scale.
         expected = [self.declared.field(n) if n in self.zeros else 0.0 for n in names]
