@@ -67,7 +67,7 @@ def savings_on_cells(tangent):
         return 0.0
     most = CELLS[domain.dimension]
     variation, total = _Variation(tangent, inner), 0.0
-    held = _held_faces(avoided) | np.isin(domain.coordinates, domain.periodic)
+    held = _held_faces(domain, avoided)
     for width in (2.0**-level for level in LEVELS):
         count = int(width**-domain.dimension)
         numbers = random.integers(count, size=most)
@@ -115,10 +115,11 @@ def _parts(problem):
     return inner, (points - domain.centre) / domain.half
 
 
-def _held_faces(points):
+def _held_faces(domain, points):
     """Return which lower and upper faces of the domain are not free, `(2, d)`.
 
     Args:
+        domain: The geometry.
         points: Those of `_parts`, the same number on each part.
     """
     points = points.reshape(-1, min(ON_PARTS, len(points)), points.shape[-1])
@@ -126,7 +127,8 @@ def _held_faces(points):
     # A curved part may touch a face.
     is_along = is_flat | ~is_flat.any(axis=1, keepdims=True)
     ends = [-points.min(axis=1), points.max(axis=1)]
-    return np.any((abs(np.array(ends) - 1) < NEAR) & is_along, axis=1)
+    held = np.any((abs(np.array(ends) - 1) < NEAR) & is_along, axis=1)
+    return held | np.isin(domain.coordinates, domain.periodic)
 
 
 def _is_inside(block, domain):

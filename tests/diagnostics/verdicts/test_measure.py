@@ -727,7 +727,7 @@ def test_a_wider_network_explains_residuals_of_one_at_its_best(
     assert narrow.is_unexplained and np.isnan(narrow.errors["u"])
 
 
-def test_residuals_do_not_see_changes_of_the_network_itself(at_its_best, monkeypatch):
+def test_slacks_are_measured_in_the_narrow_tangent_space(at_its_best, monkeypatch):
     sizes = []
 
     def measured(tangent, *_):
