@@ -52,7 +52,7 @@ LOW, HIGH = EVEN(Polynomial([1 / 2, 1 / 2])), EVEN(Polynomial([1 / 2, -1 / 2]))
 
 
 def savings_on_cells(tangent):
-    """Return the energy that changes on small cells would save, in the scales.
+    """Return the energy that changes of each field on small cells would save.
 
     Cells lie inside, and contain no face or line with a condition or an integral.
     Changes end at their edges, but not at free faces. There are no cells in more than
@@ -60,13 +60,18 @@ def savings_on_cells(tangent):
 
     Args:
         tangent: The `Tangent` of a model with an energy.
+
+    Returns:
+        Arrays `(f,)` of savings, in the scales, and of these relative to the energy
+        that the field stores alone.
     """
     domain, random = tangent.model.problem.domain, np.random.default_rng(0)
     inner, avoided = _parts(tangent.model.problem)
+    total = np.zeros(len(tangent.model.problem.fields))
     if domain.dimension not in RULES or not inner:
-        return 0.0
+        return total, total
     most = CELLS[domain.dimension]
-    variation, total = _Variation(tangent, inner), 0.0
+    variation, stored = _Variation(tangent, inner), 0.0
     held = _held_faces(domain, avoided)
     for width in (2.0**-level for level in LEVELS):
         count = int(width**-domain.dimension)
@@ -75,19 +80,27 @@ def savings_on_cells(tangent):
             numbers = np.arange(most) % count
         indices = np.unravel_index(numbers, (int(1 / width),) * domain.dimension)
         cells = width * (2 * np.stack(indices, axis=-1) + 1) - 1
-        is_valid, slopes, hessians = variation(cells, width)
+        is_valid, slopes, hessians, energies = variation(cells, width)
+        if not np.any(stored):
+            stored = abs(energies[:, :count].sum(axis=1)) * max(count / most, 1.0)
         apart = abs(cells[:, None] - avoided) > INSIDE * width
         is_valid &= apart.any(axis=2).all(axis=1)
         is_valid &= np.isfinite(hessians).all(axis=(1, 2)) & (np.arange(most) < count)
         absent = variation.absent(cells, width, held)
         slopes[:, absent] = hessians[absent] = hessians.swapaxes(1, 2)[absent] = 0.0
-        inverse = np.linalg.pinv(hessians[is_valid], LEAST, hermitian=True)
-        first, second = slopes[:, is_valid]
+        # Fields may differ in energy.
+        sizes = np.sqrt(abs(hessians[is_valid].diagonal(axis1=1, axis2=2)))
+        sizes[sizes == 0] = 1.0
+        scaled = hessians[is_valid] / sizes[:, None] / sizes[..., None]
+        inverse = np.linalg.pinv(scaled, LEAST, hermitian=True)
+        first, second = slopes[:, is_valid] / sizes
         steps = np.einsum("cij,cj->ci", inverse, second) / 2
-        saved, other = np.sum(first * steps), np.sum(second * steps)
-        if abs(saved - other) < UNRESOLVED * other:
-            total += saved * max(count / most, 1.0)
-    return float(total)
+        pairs = (np.sum(x * steps, axis=0) for x in (first, second))
+        saved, other = (x.reshape(len(total), -1).sum(axis=1) for x in pairs)
+        is_resolved = abs(saved - other) < UNRESOLVED * other
+        total += np.where(is_resolved, saved, 0.0) * max(count / most, 1.0)
+    whole = stored + total
+    return total, np.divide(total, whole, out=0 * total, where=whole > 0)
 
 
 def _parts(problem):
@@ -162,8 +175,9 @@ class _Variation:
         self._names, self._pieces = problem.field_names, []
         for density, parts in inner:
             variation = SecondVariation(density)
-            keys = [field_and_index(n, problem.coordinates) for n in variation.nodes]
-            rates = [*variation.gradient, *itertools.chain(*variation.hessian)]
+            nodes, hessian = variation.nodes, variation.hessian
+            keys = [field_and_index(n, problem.coordinates) for n in nodes]
+            rates = [*variation.gradient, *itertools.chain(*hessian), *nodes]
             program = Program(rates, problem.coordinates)
 
             def values(points, program=program):
@@ -180,8 +194,11 @@ class _Variation:
         self._kinds = [(-1, EVEN, 0), *((axis, *pair) for axis, pair in pairs)]
 
     def __call__(self, cells, width):
-        """Return which cells lie inside, `(c,)`, slopes `(2, c, t)`, and Hessians."""
-        domain, slopes, hessians = self._domain, 0.0, 0.0
+        """Return which cells lie inside, `(c,)`, slopes `(2, c, t)`, and Hessians.
+
+        And the energy that each field stores alone in each cell, `(f, c)`.
+        """
+        domain, slopes, hessians, energies = self._domain, 0.0, 0.0, 0.0
         points = domain.half * (cells[:, None] + width * self._points)
         flat = points.reshape(-1, domain.dimension)
         tested = points[:, : RULES[domain.dimension][0] ** domain.dimension]
@@ -195,10 +212,15 @@ class _Variation:
             values = values.reshape(len(values), len(cells), -1)
             changes, count = self._changes(keys, width), len(keys)
             slopes += np.einsum("tkq,kcq,rq->rct", changes, values[:count], weights)
-            second = values[count:].reshape(count, count, *values.shape[1:])
+            second = values[count:-count].reshape(count, count, *values.shape[1:])
+            alone = np.array([[f == n for f, _ in keys] for n in self._names], float)
+            factors = second, values[-count:], values[-count:], weights[0], alone, alone
+            each = np.einsum("klcq,kcq,lcq,q,fk,fl->fcq", *factors, optimize=True) / 2
+            each = np.where(is_inside, each[..., : is_inside.shape[1]], 0.0)
+            energies += each.sum(axis=2)
             both = np.einsum("klcq,slq,q->kcsq", second, changes, weights[1])
             hessians += np.einsum("tkq,kcsq->cts", changes, both)
-        return is_inside.all(axis=1), slopes, hessians
+        return is_inside.all(axis=1), slopes, hessians, energies
 
     def absent(self, cells, width, held):
         """Return which changes a cell lacks: halves at other faces, `(c, t)`."""

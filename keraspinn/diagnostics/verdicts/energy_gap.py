@@ -44,9 +44,10 @@ class EnergyGap:
         gap: ½ gᵀd, in the user's units: the decrease that Newton's correction promises,
             and the savings by changes on small cells.
         left: The correction's difference at other points, and the savings on cells,
-            relative to the energy's size.
+            relative to the energy's size, or to what a field stores, if that is more.
         errors: Dict from names of fields to the norm of their correction, relative to
-            the corrected field's.
+            the corrected field's, or what they would save on cells, relative to what
+            they store, if that is more.
         quadrature: Standard deviation of the energy over draws of the training's
             points, in the user's units.
         size: Change of the energy from constant fields, in the user's units, as
@@ -209,13 +210,14 @@ def _measured(model, points):
     values, changes = tangent.moved(second, step)
     fields = zip(problem.field_names, values[FIELDS], changes[FIELDS], strict=True)
     scales, errors = problem.scales, {}
-    for name, u, change in fields:
+    saved, shares = savings_on_cells(tangent)
+    for (name, u, change), share in zip(fields, shares, strict=True):
         reference = u - change, not scales.offset(name), scales.field(name)
-        errors[name] = rms(change) / (extent(*reference) or 1.0)
-    saved = savings_on_cells(tangent)
+        errors[name] = max(rms(change) / (extent(*reference) or 1.0), float(share))
+    saved = float(saved.sum())
     gap = max(float(gained), float(promised), 0.0) + saved
     unit = float(RESIDUAL in scales.terms) or abs(float(energy)) or 1.0
-    left = (abs(gained - promised) + saved) / unit
+    left = max((abs(gained - promised) + saved) / unit, *shares)
     numbers = size * float(energy), size * gap, float(left)
     result = EnergyGap(*numbers, errors, size=size * unit)
     return result, values, tangent, step, second
