@@ -100,6 +100,8 @@ class TrainingRun:
             reason = self._train_to_tolerance(stages)
         except KeyboardInterrupt:
             reason = "Interrupted. Go on with solve(problem, model=solution.model)."
+        except FloatingPointError as error:  # an energy without a minimum, an overflow
+            reason = str(error)
         is_new = bool(self.history) and math.isnan(self.history[-1]["error"])
         if is_new or self.best is None:
             self._judge()

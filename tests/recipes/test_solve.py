@@ -634,6 +634,23 @@ def test_a_training_interrupted_between_verdicts_is_judged(judge):
     assert solution.verdict.error == 0.2 == solution.history[-1]["error"]
 
 
+@pytest.mark.parametrize("value", [1.0, math.nan])
+def test_a_training_that_overflows_is_not_solved_and_says_why(value, judge):
+    """An energy without a minimum, or a gradient that is not finite."""
+    judge(0.5)
+
+    class Overflow(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            for variable in self.model.trainable_variables:
+                variable.assign(value * variable)
+            raise FloatingPointError("Training stopped: it falls without bound.")
+
+    stage = dataclasses.replace(SGD, callbacks=lambda model: [Overflow()])
+    solution = tiny_solve(recipe=Recipe([stage]))
+    assert not solution.solved
+    assert "without bound" in str(solution)
+
+
 def test_a_wider_network_keeps_function_and_parameters():
     model = kp.PINNModel(measured(), kp.networks.MLP(4, 2), seed=0)
     model.coefficients["k"].assign(1.25)
