@@ -23,6 +23,7 @@ from keraspinn.declaration.terms import RESIDUAL, Term, build_terms, check_dupli
 from keraspinn.declaration.validation import arguments
 from keraspinn.declaration.validation.corners import describe_contradictory_corners
 from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
+from keraspinn.declaration.validation.interfaces import describe_missing_interface
 from keraspinn.declaration.validation.peaks import describe_field_peaks
 from keraspinn.declaration.validation.well_posedness import describe_underdetermined
 from keraspinn.expressions import Parameter, fields_of, from_json, to_json
@@ -161,7 +162,8 @@ class Problem:
             parameters=parameters,
             hard=types.MappingProxyType(hard),
             scales=units,
-            underdetermined=describe_underdetermined(domain, terms, sizes),
+            underdetermined=describe_missing_interface(domain, equations, terms)
+            or describe_underdetermined(domain, terms, sizes),
             unreliable=unreliable,
             poles=f"{poles} {corner}".strip(),
             _declared=equations,

@@ -1,0 +1,99 @@
+"""Interfaces of materials without enough conditions."""
+
+import itertools
+import warnings
+
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+x, y, t = sp.symbols("x y t")
+Box = kp.geometry.Box
+
+
+def warnings_of(*arguments):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        kp.Problem(*arguments)
+    return [str(w.message) for w in caught]
+
+
+def wall(jumps, time=None, ends=None):
+    """Return arguments for three layers, with the conditions at two interfaces."""
+    edges = [0, 0.1, 0.15, 0.4]
+    layers = [Box({x: pair}) for pair in itertools.pairwise(edges)]
+    variables = (x,) if time is None else (x, time)
+    fields = [sp.Function(name)(*variables) for name in "abc"]
+    rate = 0 if time is None else 1
+    pairs = list(zip(fields, layers, strict=True))
+    equations = {
+        f"{field.func}": kp.Equation(
+            field.diff(x, 2) - (field.diff(time) if rate else 0), on=layer
+        )
+        for field, layer in pairs
+    }
+    a, _, c = fields
+    conditions = ends or {
+        "in": kp.Condition(sp.Eq(-a.diff(x), 8 * (293 - a)), on={x: 0}),
+        "out": kp.Condition(sp.Eq(c, 263), on={x: 0.4}),
+    }
+    if rate:
+        for field, layer in pairs:
+            start = kp.Condition(sp.Eq(field, 293), on="initial", where=layer)
+            conditions[f"{field.func}0"] = start
+    for number in jumps:
+        (u, A), (v, B) = pairs[number : number + 2]
+        flux = [-u.diff(x)], [-v.diff(x)]
+        meet = kp.interface_condition(A, B, values=(u, v), flux=flux)
+        conditions[f"meet{number}"] = meet
+    domain = Box({x: (0, 0.4)}, time=None if time is None else {time: (0, 1)})
+    return domain, equations, conditions
+
+
+@pytest.mark.parametrize("time", [None, t])
+@pytest.mark.parametrize(("jumps", "missing"), [([0, 1], 0), ([0], 1), ([], 1)])
+def test_an_interface_between_layers_without_conditions_warns(time, jumps, missing):
+    texts = warnings_of(*wall(jumps, time))
+    assert sum("missing on the interface" in text for text in texts) == missing
+    assert missing or not texts
+
+
+def test_an_interface_that_lacks_the_flux_names_both_materials():
+    u, v = (sp.Function(name)(x, y) for name in "uv")
+    A, B = Box({x: (0, 1), y: (0, 1)}), Box({x: (1, 3), y: (0, 1)})
+    equations = {
+        name: kp.Equation(f.diff(x, 2) + f.diff(y, 2), on=part)
+        for name, f, part in (("A", u, A), ("B", v, B))
+    }
+    faces = {
+        "left": kp.Condition(u - 1, on={x: 0}),
+        "right": kp.Condition(v, on={x: 3}),
+        "walls": kp.Condition(u.diff(y), on=[{y: 0}, {y: 1}], where=A),
+        "walls2": kp.Condition(v.diff(y), on=[{y: 0}, {y: 1}], where=B),
+    }
+    domain = Box({x: (0, 3), y: (0, 1)})
+    for jumps, missing in (([u - v], 1), ([u - v, u.diff(x) - 2 * v.diff(x)], 0)):
+        meet = kp.Condition(jumps, on=kp.geometry.Interface(A, B))
+        texts = warnings_of(domain, equations, faces | {"meet": meet})
+        assert len(texts) == missing
+        assert all("need 2" in text and str(A) in text for text in texts)
+
+
+def test_insulated_layers_and_other_conditions_along_a_line_are_enough():
+    domain, equations, conditions = wall([1])
+    a, b = (sp.Function(name)(x) for name in "ab")
+    apart = {"a1": kp.Condition(a.diff(x), on={x: 0.1})}
+    apart["b1"] = kp.Condition(b.diff(x), on={x: 0.1})
+    assert not warnings_of(domain, equations, conditions | apart)
+    ends = {"start": kp.Condition([a - 1, a.diff(x)], on={x: 0})}
+    assert not warnings_of(*wall([0, 1], ends=ends))
+
+
+def test_a_field_on_both_sides_needs_no_condition_between():
+    u = sp.Function("u")(x)
+    halves = Box({x: (0, 1)}), Box({x: (1, 2)})
+    sources = zip("AB", (1, 2), halves, strict=True)
+    equations = {n: kp.Equation(u.diff(x, 2) + q, on=part) for n, q, part in sources}
+    ends = {"ends": kp.Condition(u, on="boundary")}
+    assert not warnings_of(Box({x: (0, 2)}), equations, ends)
