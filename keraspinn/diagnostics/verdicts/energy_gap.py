@@ -44,10 +44,10 @@ class EnergyGap:
         gap: ½ gᵀd, in the user's units: the decrease that Newton's correction promises,
             and the savings by changes on small cells.
         left: The correction's difference at other points, and the savings on cells,
-            relative to the energy's size, or to what a field stores, if that is more.
+            relative to the energy's size, or to the field's, if that is more.
         errors: Dict from names of fields to the norm of their correction, relative to
-            the corrected field's, or what they would save on cells, relative to what
-            they store, if that is more.
+            the corrected field's, or the savings on cells relative to the energy that
+            the field stores alone, if that is more.
         quadrature: Standard deviation of the energy over draws of the training's
             points, in the user's units.
         size: Change of the energy from constant fields, in the user's units, as

@@ -183,7 +183,7 @@ def test_gap_is_relative_to_the_change_of_the_energy(added):
 
 
 @pytest.mark.parametrize("ratio", [1, 1e6])
-def test_savings_are_relative_to_what_each_field_stores(ratio):
+def test_savings_are_relative_to_the_energy_that_a_field_stores(ratio):
     """Fields in one energy that a factor separates, one of them unresolved."""
     waves, w = 1 + 0.9 * sp.sin(120 * sp.pi * X), sp.Function("w")(X)
     density = ratio * (U.diff(X) ** 2 / 2 - U) + waves * w.diff(X) ** 2 / 2 - w
