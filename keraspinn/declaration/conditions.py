@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat, TypeAlias
 
-import keras
 import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
-from keraspinn.common import checks
+from keraspinn.common import Registered, checks
 from keraspinn.declaration import formulas, integrals, parts
 from keraspinn.expressions import from_json, normalize, to_json
 from keraspinn.expressions.image import with_images
@@ -24,8 +23,7 @@ Values: TypeAlias = Mapping[sp.Expr, ArrayLike]
 _POINTWISE = ". Points have weights w by a factor sympy.sqrt(w) of the equation."
 
 
-@keras.saving.register_keras_serializable("keraspinn")
-class Condition:
+class Condition(Registered):
     """Equations that hold on a part of the domain: a boundary or initial condition.
 
     Dirichlet, Neumann, Robin and initial conditions are one concept: an equation in
@@ -159,7 +157,7 @@ class Condition:
         )
 
 
-class _Table:
+class _Table(Registered):
     """Values of expressions at points."""
 
     def __init__(
@@ -186,7 +184,6 @@ class _Table:
         return config["points"], dict(zip(expressions, targets.T, strict=True))
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Data(_Table):
     """Measured values of the fields, or of expressions in them, at points.
 
@@ -246,7 +243,6 @@ class Data(_Table):
         return cls(*cls._arguments(config), weight=config["weight"])
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Reference(_Table):
     """Known solution as values at points: a solver's output, or measurements.
 

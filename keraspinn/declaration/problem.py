@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import sympy as sp
 
-from keraspinn.common import check_type, restored, stamped, unstamped
+from keraspinn.common import Registered, check_type, restored, stamped, unstamped
 from keraspinn.declaration import energy as energies
 from keraspinn.declaration import formulas
 from keraspinn.declaration.conditions import Condition, Data, Reference, tabulate
@@ -32,8 +32,7 @@ from keraspinn.geometry import Block, Geometry
 ScalesLike: TypeAlias = str | Mapping[sp.Expr, float] | Scales | None
 
 
-@keras.saving.register_keras_serializable("keraspinn")
-class Problem:
+class Problem(Registered):
     """System of differential equations with its domain and conditions.
 
     Immutable, and validated as a whole when it is declared.

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, SupportsFloat, TypeAlias
 
-import keras
 import numpy as np
 import sympy as sp
 
@@ -13,7 +12,6 @@ from keraspinn.expressions import from_json
 from keraspinn.geometry import Block, Geometry, Interface, region, restricted
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Equation(Condition):
     """An equation that holds in a part of the domain: in a layer, beside a source.
 

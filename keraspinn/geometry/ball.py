@@ -1,7 +1,6 @@
 import math
 from dataclasses import dataclass
 
-import keras
 import numpy as np
 import sympy as sp
 
@@ -128,7 +127,6 @@ class Sphere(Rim):
         return "the circle" if len(self.axes) == 2 else "the sphere"
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Ball(Geometry):
     """Ball of any dimension from two.
 
@@ -168,7 +166,6 @@ class Ball(Geometry):
         return f"{type(self).__name__}(({at}), {self.radius:g})"
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Disk(Ball):
     """Disk in the plane.
 

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
-from keraspinn.common import Tensor, html
+from keraspinn.common import Registered, Tensor, html
 from keraspinn.expressions import NormalComponent, from_json, to_json
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.checks import check_coordinates, check_values, names
@@ -19,7 +19,7 @@ from keraspinn.geometry.grids import grid_points
 from keraspinn.geometry.part import Block, On, Part, quasi_random, relative_to
 
 
-class Geometry:
+class Geometry(Registered):
     """Domain with coordinates, a bounding box and parts to sample from.
 
     The *parts* (`Part`) of a geometry are its interior and its faces. Users name parts
@@ -34,7 +34,8 @@ class Geometry:
 
     To add one, copy `keraspinn/geometry/ball.py`. Its parts have `sample`, `contains`
     and `normals`. The geometry passes its symbols and its bounding box to `__init__`,
-    sets `interior` and `boundary`, and has a `get_config`.
+    sets `interior` and `boundary`, and has a `get_config`. Outside of this package
+    register it with `keras.saving.register_keras_serializable`.
 
     Args:
         space: Spatial coordinates, SymPy symbols; `None` for a shape that takes them

@@ -4,7 +4,6 @@ import itertools
 import warnings
 from collections.abc import Callable
 
-import keras
 import numpy as np
 
 from keraspinn.geometry.arrays import library, like
@@ -114,7 +113,6 @@ class Combination(OfTwo, Geometry):
         return f"({first} {self.sign} {second})"
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Difference(Combination):
     """Difference of two domains, `plate - hole`.
 
@@ -164,7 +162,6 @@ class Difference(Combination):
         return self._portion(0, first.interior, self._left, **how)
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Intersection(Combination):
     """Intersection of two domains, `first & second`.
 
@@ -198,7 +195,6 @@ class Intersection(Combination):
         return self._portion(smaller, interior, lambda p: self._in(1 - smaller, p))
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Union(Combination):
     """Union of two domains, `first + second`.
 

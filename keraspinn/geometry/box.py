@@ -2,7 +2,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import keras
 import numpy as np
 import sympy as sp
 
@@ -81,7 +80,6 @@ class Slice(Part):
         return 1 - xi if position == 1 else xi - exact_number(position)
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Box(Geometry):
     """Interval, rectangle or box of any dimension, with or without time.
 

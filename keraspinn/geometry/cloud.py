@@ -1,6 +1,5 @@
 from collections.abc import Mapping
 
-import keras
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -46,7 +45,6 @@ class Points(Nearest):
         return lib.max(apart, axis=-1)
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class PointCloud(Geometry):
     """Cloud of points inside and on boundaries, from a scan or another program.
 

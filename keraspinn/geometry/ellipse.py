@@ -1,7 +1,6 @@
 import functools
 from dataclasses import dataclass
 
-import keras
 import numpy as np
 
 from keraspinn.common.checks import positive_number
@@ -44,7 +43,6 @@ class EllipseCurve(Rim):
         return self._arcs[-1]
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Ellipse(Geometry):
     """Interior of an ellipse with axes parallel to the coordinates.
 

@@ -1,7 +1,6 @@
 from collections.abc import Mapping
 from typing import Self
 
-import keras
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -13,7 +12,6 @@ from keraspinn.geometry.files import meshio
 from keraspinn.geometry.simplices import Facets, Simplices, across, unit
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Mesh(Geometry):
     """Mesh of triangles in the plane, or of tetrahedra in space.
 

@@ -1,6 +1,5 @@
 from collections.abc import Sequence
 
-import keras
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,7 +10,6 @@ from keraspinn.geometry.enclosed import closed, enclosed, trapezoids
 from keraspinn.geometry.simplices import Facets, Simplices, across, unit
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Polygon(Geometry):
     """Polygon, with or without holes.
 

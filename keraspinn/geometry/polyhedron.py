@@ -1,6 +1,5 @@
 from typing import Self
 
-import keras
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -14,7 +13,6 @@ from keraspinn.geometry.rejection import portion
 from keraspinn.geometry.simplices import Facets, across, unit
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Polyhedron(Geometry):
     """Region enclosed by a surface of triangles, such as that of an STL file.
 

@@ -3,7 +3,7 @@ from dataclasses import dataclass, field, replace
 import keras
 import numpy as np
 
-from keraspinn.common.configs import restored
+from keraspinn.common import Registered, restored
 from keraspinn.geometry.arrays import columns_of, library
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.part import Part
@@ -87,7 +87,7 @@ class ProductPart(Part):
         return self.parts[self.facing].distance(chosen, outside)
 
 
-class OfTwo:
+class OfTwo(Registered):
     """Mixin of objects that are made of two geometries, `operands`."""
 
     def get_config(self):
@@ -99,7 +99,6 @@ class OfTwo:
         return cls(*(restored(config[name], Geometry) for name in ("first", "second")))
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Product(OfTwo, Geometry):
     """Cartesian product of two domains, `shape * time`.
 

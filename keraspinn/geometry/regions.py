@@ -1,6 +1,5 @@
 """Regions of a domain, and the interfaces between them."""
 
-import keras
 import numpy as np
 
 from keraspinn.geometry.arrays import library, like
@@ -57,7 +56,6 @@ def _extended(domain, other):
     return other if other.coordinates == domain.coordinates else None
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Interface(OfTwo):
     """The common boundary of two regions, with the outward normal of the first.
 

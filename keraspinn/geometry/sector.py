@@ -1,7 +1,6 @@
 import math
 from dataclasses import dataclass
 
-import keras
 import numpy as np
 import sympy as sp
 
@@ -108,7 +107,6 @@ class Polar(Part):
         return across / exact_number(self.size)
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Sector(Geometry):
     """Sector of a disk or a ring.
 
@@ -189,7 +187,6 @@ class Sector(Geometry):
         return f"{type(self).__name__}(({at}), {self.inner:g} to {self.radius:g})"
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Annulus(Sector):
     """Ring between two circles, with the parts `"inner"` and `"outer"`.
 

@@ -16,6 +16,7 @@ Keras variables, which are saved, loaded and resumed like Adam's moments.
 
 To add one, copy lbfgs.py: `init`, `step`, and an `__init__` that keeps its arguments as
 attributes of the same names, which are the config, and passes others to `super()`.
+Outside of this package register it with `keras.saving.register_keras_serializable`.
 Declare arrays that grow with the square of the number of parameters in `bytes_needed`.
 """
 
@@ -27,7 +28,7 @@ import keras
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.common import State, Tensor, check_count, described
+from keraspinn.common import Registered, State, Tensor, check_count, described
 
 GIBIBYTE = 2**30
 
@@ -105,7 +106,7 @@ class Objective:
         return self
 
 
-class Optimizer(keras.optimizers.Optimizer):
+class Optimizer(Registered, keras.optimizers.Optimizer):
     """Base class of optimizers that train a `PINNModel`'s parameters as one vector.
 
     Clipping, accumulated gradients, averages, weight decay, a learning rate and

@@ -1,4 +1,3 @@
-import keras
 import numpy as np
 from keras import ops
 
@@ -9,7 +8,6 @@ from keraspinn.optimizers.quasi_newton import Lesson, QuasiNewton
 COPIES = 3
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class BFGS(QuasiNewton):
     """Method of Broyden, Fletcher, Goldfarb and Shanno, with a full matrix H.
 

@@ -1,7 +1,6 @@
 import functools
 from typing import Any
 
-import keras
 import numpy as np
 from keras import ops
 
@@ -27,7 +26,6 @@ _SPAN = 0.1
 _ROWS_AT_A_POINT = 6
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class GaussNewton(Optimizer):
     """Gauss–Newton method with Levenberg damping: natural gradient for residuals.
 

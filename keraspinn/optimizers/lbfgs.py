@@ -1,13 +1,11 @@
 from typing import Any
 
-import keras
 from keras import ops
 
 from keraspinn.common.checks import check_count
 from keraspinn.optimizers.quasi_newton import QuasiNewton
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class LBFGS(QuasiNewton):
     """BFGS with limited memory, for networks with too many parameters for H.
 

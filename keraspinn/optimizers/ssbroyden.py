@@ -1,11 +1,9 @@
-import keras
 import numpy as np
 from keras import ops
 
 from keraspinn.optimizers.bfgs import BFGS
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class SSBFGS(BFGS):
     """Self-scaled BFGS: `BFGS` with τ = min(1, s·y / sᵀBs) in each update.
 
@@ -38,7 +36,6 @@ class SSBFGS(BFGS):
         return ops.minimum(1 / b, one), one
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class SSBroyden(BFGS):
     """Self-scaled Broyden method: `BFGS` with τ and φ chosen in every update.
 

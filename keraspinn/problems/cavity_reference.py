@@ -3,7 +3,6 @@
 import functools
 from pathlib import Path
 
-import keras
 import numpy as np
 import sympy as sp
 
@@ -21,7 +20,6 @@ SIDE = 100
 CORNER = 0.02
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class CavityReference(Reference):
     """Steady flow in the lid-driven cavity, on a grid of 100 × 100 points.
 

@@ -3,17 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Self, SupportsFloat
 
-import keras
 import numpy as np
 import sympy as sp
 
+from keraspinn.common import Registered
 from keraspinn.common.checks import finite_number, positive_number
 from keraspinn.expressions import At, Field, from_json, to_json
 from keraspinn.geometry import Geometry, exact_number
 
 
-@keras.saving.register_keras_serializable("keraspinn")
-class Scales:
+class Scales(Registered):
     """Units that a problem is trained in.
 
     Training uses coordinates ξ = (x − centre) / half and fields
