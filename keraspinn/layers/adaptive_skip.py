@@ -2,11 +2,10 @@ from typing import Any
 
 import keras
 
-from keraspinn.derivatives.taylor import Taylor, register_rule
+from keraspinn.derivatives.taylor import SeriesLayer, Taylor
 
 
-@keras.saving.register_keras_serializable("keraspinn")
-class AdaptiveSkip(keras.layers.Layer):
+class AdaptiveSkip(SeriesLayer):
     """Residual connection that starts as the identity.
 
     It computes `α H + (1 − α) X` with one trained number α, initially zero: a deep
@@ -53,6 +52,3 @@ class AdaptiveSkip(keras.layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), "initial": self.initial}
-
-
-register_rule(AdaptiveSkip)(AdaptiveSkip.call)

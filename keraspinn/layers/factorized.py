@@ -4,12 +4,11 @@ import keras
 
 from keraspinn.common.checks import check_count
 from keraspinn.common.typing import Activation, Initializer, Tensor
-from keraspinn.derivatives.taylor.rules import activate, affine, register_rule
+from keraspinn.derivatives.taylor.rules import SeriesLayer, activate, affine
 from keraspinn.layers import activations
 
 
-@keras.saving.register_keras_serializable("keraspinn")
-class FactorizedDense(keras.layers.Layer):
+class FactorizedDense(SeriesLayer):
     """Dense layer with a kernel factorized into scales and directions.
 
     It computes `φ(X W + b)` with `W = V diag(exp(s))`, and trains s and V. The scale s
@@ -100,6 +99,3 @@ class FactorizedDense(keras.layers.Layer):
             "bias_initializer": keras.initializers.serialize(self.bias_initializer),
             "seed": self.seed,
         }
-
-
-register_rule(FactorizedDense)(FactorizedDense.call)

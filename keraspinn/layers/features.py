@@ -1,16 +1,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-import keras
 import sympy as sp
 
-from keraspinn.derivatives.taylor import IndexSet, Taylor, concatenated, register_rule
+from keraspinn.derivatives.taylor import IndexSet, SeriesLayer, Taylor, concatenated
 from keraspinn.derivatives.taylor.algebraic import FUNCTIONS, is_algebraic, series_of
 from keraspinn.expressions import from_json, to_json
 
 
-@keras.saving.register_keras_serializable("keraspinn")
-class Features(keras.layers.Layer):
+class Features(SeriesLayer):
     """Known functions of the coordinates as further inputs of a network.
 
     A smooth network of them is as irregular as they are. Networks of this package
@@ -72,6 +70,3 @@ class Features(keras.layers.Layer):
         expressions = [to_json(expression) for expression in self.expressions]
         known = {"expressions": expressions, "coordinates": self.coordinates}
         return super().get_config() | known
-
-
-register_rule(Features)(Features.call)

@@ -4,12 +4,11 @@ import keras
 from keras import ops
 
 from keraspinn.common.checks import check_count, positive_number
-from keraspinn.derivatives.taylor import register_rule
+from keraspinn.derivatives.taylor import SeriesLayer
 from keraspinn.derivatives.taylor.rules import activate, affine, concatenated
 
 
-@keras.saving.register_keras_serializable("keraspinn")
-class FourierFeatures(keras.layers.Layer):
+class FourierFeatures(SeriesLayer):
     """Fourier features with random directions and frequencies.
 
     The layer computes `[cos(X B), sin(X B)]`. The entries of B are drawn once from a
@@ -68,6 +67,3 @@ class FourierFeatures(keras.layers.Layer):
     def get_config(self):
         config = {"units": self.units, "scale": self.scale, "seed": self.seed}
         return {**super().get_config(), **config}
-
-
-register_rule(FourierFeatures)(FourierFeatures.call)

@@ -4,12 +4,11 @@ import keras
 
 from keraspinn.common.checks import check_count
 from keraspinn.common.typing import Activation, Initializer
-from keraspinn.derivatives.taylor.rules import activate, affine, register_rule
+from keraspinn.derivatives.taylor.rules import SeriesLayer, activate, affine
 from keraspinn.layers import activations
 
 
-@keras.saving.register_keras_serializable("keraspinn")
-class GatedDense(keras.layers.Dense):
+class GatedDense(SeriesLayer, keras.layers.Dense):
     """Hidden layer that gates between two encodings of the input.
 
     It computes `Z = φ(H W + b)` and returns `(1 − Z) ⊙ U + Z ⊙ V`: each unit
@@ -69,6 +68,3 @@ class GatedDense(keras.layers.Dense):
 
     def compute_output_shape(self, h_shape, u_shape, v_shape):
         return super().compute_output_shape(h_shape)
-
-
-register_rule(GatedDense)(GatedDense.call)

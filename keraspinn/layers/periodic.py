@@ -5,12 +5,11 @@ from typing import Any
 import keras
 
 from keraspinn.common.checks import positive_number
-from keraspinn.derivatives.taylor import register_rule
+from keraspinn.derivatives.taylor import SeriesLayer
 from keraspinn.derivatives.taylor.rules import activate, columns, concatenated
 
 
-@keras.saving.register_keras_serializable("keraspinn")
-class Periodic(keras.layers.Layer):
+class Periodic(SeriesLayer):
     """Map of periodic coordinates to circles, which makes a network periodic.
 
     The layer replaces every coordinate x of period P by cos(2πx/P) and sin(2πx/P). A
@@ -76,6 +75,3 @@ class Periodic(keras.layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), "periods": self.periods}
-
-
-register_rule(Periodic)(Periodic.call)

@@ -5,11 +5,10 @@ import keras
 from keras import ops
 
 from keraspinn.common.checks import check_count, positive_number
-from keraspinn.derivatives.taylor.rules import activate, affine, register_rule
+from keraspinn.derivatives.taylor.rules import SeriesLayer, activate, affine
 
 
-@keras.saving.register_keras_serializable("keraspinn")
-class SineDense(keras.layers.Dense):
+class SineDense(SeriesLayer, keras.layers.Dense):
     """Dense layer with sines, initialized to preserve variances.
 
     It computes `sin(ω (X W + b))`. With F input features, the entries of W are uniform
@@ -74,6 +73,3 @@ class SineDense(keras.layers.Dense):
 
 def _uniform(bound, seed):
     return keras.initializers.RandomUniform(-bound, bound, seed)
-
-
-register_rule(SineDense)(SineDense.call)

@@ -6,12 +6,11 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.derivatives.taylor import Taylor, propagate, register_rule
+from keraspinn.derivatives.taylor import Taylor, propagate
 from keraspinn.networks import TimeWindows
 from keraspinn.networks.time_windows import at_end, at_time, continued, in_space
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class ActiveWindow(TimeWindows):
     """The window that is trained, behind earlier ones with frozen weights.
 
@@ -128,9 +127,6 @@ class ActiveWindow(TimeWindows):
 
     def get_config(self):
         return {**super().get_config(), "capacity": self.capacity}
-
-
-register_rule(ActiveWindow)(ActiveWindow.call)
 
 
 def _value(variable):

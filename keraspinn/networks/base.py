@@ -4,8 +4,8 @@ These networks map points in the user's units to fields in the user's units, as 
 Keras network. Internally they work in the problem's scales. A `PINNModel` sets them by
 `adapt` when it is made. Training calls `forward` directly, in scaled numbers.
 
-To add one, copy `mlp.py`: the layers in `__init__`, their composition in `forward`, and
-the one-line Taylor rule.
+To add one, copy `mlp.py`: the layers in `__init__`, and their composition in `forward`.
+Outside of this package register its class and its `call`, as `SeriesLayer` does here.
 """
 
 import random
@@ -16,15 +16,15 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.common.checks import check_count
+from keraspinn.common import Registered, check_count
 from keraspinn.common.typing import Activation, Initializer, Tensor
 from keraspinn.declaration import Problem, Scales, features_of
 from keraspinn.declaration.scaling.offsets import network_offsets
-from keraspinn.derivatives.taylor import propagate
+from keraspinn.derivatives.taylor import SeriesLayer, propagate
 from keraspinn.layers import Features, Periodic, activations
 
 
-class Adaptable(keras.Model):
+class Adaptable(Registered, keras.Model):
     """Base class of networks that can adapt to a problem's scales.
 
     Attributes:
@@ -68,7 +68,7 @@ class Adaptable(keras.Model):
         return fields * ops.cast(1.0 / np.array(sizes), fields.dtype)
 
 
-class Network(Adaptable):
+class Network(SeriesLayer, Adaptable):
     """Base class of networks, with their arguments, units and a forward rule."""
 
     _circles = None

@@ -12,7 +12,6 @@ from keraspinn.derivatives.taylor.rules import columns as columns_of
 from keraspinn.networks.base import Adaptable, Network, scaled_periods
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class FieldNetworks(Adaptable):
     """Separate networks for each field, or for groups of fields.
 

@@ -2,11 +2,9 @@ from typing import Any
 
 import keras
 
-from keraspinn.derivatives.taylor import register_rule
 from keraspinn.networks.base import Network
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class MLP(Network):
     """Fully connected network, models M1 and M2 of the paper.
 
@@ -51,6 +49,3 @@ class MLP(Network):
         for layer in self.hidden:
             x = apply(layer, x)
         return apply(self.head, x)
-
-
-register_rule(MLP)(MLP.call)

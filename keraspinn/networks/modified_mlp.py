@@ -3,12 +3,10 @@ from typing import Any
 import keras
 
 from keraspinn.common.typing import Initializer
-from keraspinn.derivatives.taylor import register_rule
 from keraspinn.layers import GatedDense
 from keraspinn.networks.base import Network
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class ModifiedMLP(Network):
     """Improved architecture of the paper, models M3 and M4.
 
@@ -92,6 +90,3 @@ class ModifiedMLP(Network):
         bias = keras.initializers.serialize(self.encoder_bias_initializer)
         config = {"gate_input": self.gate_input, "encoder_bias_initializer": bias}
         return {**super().get_config(), **config}
-
-
-register_rule(ModifiedMLP)(ModifiedMLP.call)

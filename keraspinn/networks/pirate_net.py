@@ -2,12 +2,10 @@ from typing import Any
 
 import keras
 
-from keraspinn.derivatives.taylor import register_rule
 from keraspinn.layers import AdaptiveSkip, FourierFeatures, GatedDense
 from keraspinn.networks.base import Network
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class PirateNet(Network):
     """Network of gated residual blocks that start as identities.
 
@@ -97,6 +95,3 @@ class PirateNet(Network):
     def get_config(self):
         config = {"scale": self.features.scale, "seed": self.features.seed}
         return {**super().get_config(), **config}
-
-
-register_rule(PirateNet)(PirateNet.call)

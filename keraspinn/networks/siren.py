@@ -4,13 +4,11 @@ from typing import Any
 import keras
 
 from keraspinn.common.checks import positive_number
-from keraspinn.derivatives.taylor import register_rule
 from keraspinn.layers import SineDense
 from keraspinn.networks.base import Network
 from keraspinn.networks.mlp import MLP
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class SIREN(Network):
     """Fully connected network of sines, for solutions with fine detail.
 
@@ -80,6 +78,3 @@ class SIREN(Network):
         for name in ("kernel_initializer", "bias_initializer", "activation"):
             del config[name]  # which follow from the frequency
         return {**config, "frequency": self.hidden[0].frequency, "seed": self.seed}
-
-
-register_rule(SIREN)(SIREN.call)

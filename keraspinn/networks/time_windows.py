@@ -8,13 +8,12 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.derivatives.taylor import IndexSet, Taylor, propagate, register_rule
+from keraspinn.derivatives.taylor import IndexSet, SeriesLayer, Taylor, propagate
 from keraspinn.derivatives.taylor.series import add_to, select
 from keraspinn.networks.base import Adaptable, units_of
 
 
-@keras.saving.register_keras_serializable("keraspinn")
-class TimeWindows(Adaptable):
+class TimeWindows(SeriesLayer, Adaptable):
     """One network for each time window, continuous at the edges by construction.
 
     In window j, from t_j to t_{j+1} = t_j + h, a field of first order in time is
@@ -146,9 +145,6 @@ class TimeWindows(Adaptable):
         networks = keras.saving.deserialize_keras_object(saved, custom_objects)
         jumps = {t: pairs for t, *pairs in config["jumps"]}
         return cls(**{**config, "networks": networks, "jumps": jumps})
-
-
-register_rule(TimeWindows)(TimeWindows.call)
 
 
 def _mask(orders, order, dtype):

@@ -4,6 +4,7 @@ from keraspinn.derivatives.taylor import normalizations, operations  # noqa: F40
 from keraspinn.derivatives.taylor.activations import register_activation
 from keraspinn.derivatives.taylor.indices import IndexSet, factorial, plus  # noqa: F401
 from keraspinn.derivatives.taylor.rules import MissingRule, propagate, register_rule
+from keraspinn.derivatives.taylor.rules import SeriesLayer as SeriesLayer
 from keraspinn.derivatives.taylor.rules import concatenated as concatenated
 from keraspinn.derivatives.taylor.series import Taylor, add_to  # noqa: F401
 

@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from keraspinn.backend.compatibility import public_function
+from keraspinn.common import Registered
 from keraspinn.derivatives.taylor.activations import coefficients_of, registering
 from keraspinn.derivatives.taylor.functional import MissingRule, in_order, replay
 from keraspinn.derivatives.taylor.series import Taylor
@@ -53,6 +54,18 @@ def register_rule(*layers: Callable[..., Any]) -> Callable[[Rule], Rule]:
     ...     return x * x
     """
     return registering(_RULES, layers)
+
+
+class SeriesLayer(Registered, keras.layers.Layer):
+    """Base of layers whose `call` takes tensors or `Taylor` series: it is their rule.
+
+    Subclasses outside of this package need `register_rule(Layer)(Layer.call)`.
+    """
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.startswith("keraspinn."):
+            register_rule(cls)(cls.call)
 
 
 def propagate(layer: Callable[..., Any], *inputs: Any) -> Taylor:
