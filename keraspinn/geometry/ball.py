@@ -148,7 +148,6 @@ class Ball(Geometry):
     """
 
     _dimension: int | None = None
-    _arguments = "center", "radius"
 
     def __init__(
         self, center: Numbers, radius: Number, coordinates: Symbols = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from typing import Self, SupportsFloat
 
@@ -34,8 +35,9 @@ class Geometry(Registered):
 
     To add one, copy `keraspinn/geometry/ball.py`. Its parts have `sample`, `contains`
     and `normals`. The geometry passes its symbols and its bounding box to `__init__`,
-    sets `interior` and `boundary`, and has a `get_config`. Outside of this package
-    register it with `keras.saving.register_keras_serializable`.
+    sets `interior` and `boundary`, and keeps its arguments, the config, as attributes
+    of the same names. Outside of this package register it with
+    `keras.saving.register_keras_serializable`.
 
     Args:
         space: Spatial coordinates, SymPy symbols; `None` for a shape that takes them
@@ -80,7 +82,6 @@ class Geometry(Registered):
     initial: Part | None = None
     periodic: tuple[sp.Symbol, ...] = ()
     operands: tuple[Geometry, ...] = ()
-    _arguments: tuple[str, ...] = ()  # attributes that `get_config` returns
 
     def __init__(
         self,
@@ -357,14 +358,15 @@ class Geometry(Registered):
         return html.paragraphs(repr(self)) + shown
 
     def get_config(self):
-        return self._config(*self._arguments)
+        """Return the arguments of `__init__`, whose arrays become lists.
 
-    def _config(self, *attributes, **others):
-        """Return the coordinates and further arguments, whose arrays become lists."""
-        arguments = {name: getattr(self, name) for name in attributes} | others
-        plain = keras.tree.map_structure(lambda v: np.asarray(v).tolist(), arguments)
+        They are attributes of the same names, or `_name` if parts have the name.
+        """
+        names, known = inspect.signature(type(self)).parameters, vars(self)
+        stored = {name: known.get(f"_{name}", known.get(name)) for name in names}
+        plain = keras.tree.map_structure(lambda v: np.asarray(v).tolist(), stored)
         symbols = self._coordinates and [to_json(s) for s in self._coordinates]
-        return {"coordinates": symbols, **plain}
+        return {**plain, "coordinates": symbols}
 
     @classmethod
     def from_config(cls, config):

@@ -79,7 +79,7 @@ class PointCloud(Geometry):
     ) -> None:
         self.points = point_array("points", points, least=2)
         dimension = self.points.shape[1]
-        self.sets = {}
+        self.sets = self._boundary = {}
         for name, entry in (boundary or {}).items():
             self.sets[name] = _points_and_normals(name, entry, dimension)
         everything = np.concatenate([self.points, *(p for p, _ in self.sets.values())])
@@ -112,9 +112,6 @@ class PointCloud(Geometry):
 
     def __str__(self):
         return f"a cloud of {len(self.points)} points"
-
-    def get_config(self):
-        return self._config("points", boundary=self.sets)
 
 
 def _points_and_normals(name, entry, dimension):

@@ -63,8 +63,6 @@ class Ellipse(Geometry):
     9.6884
     """
 
-    _arguments = "center", "axes"
-
     def __init__(
         self, center: Numbers, axes: Numbers, coordinates: Symbols = None
     ) -> None:

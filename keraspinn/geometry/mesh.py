@@ -50,7 +50,7 @@ class Mesh(Geometry):
         dimension = self.points.shape[1]
         self.cells = self._nodes("cells", cells, dimension + 1)
         pairs = (named or {}).items()
-        self._facets = {n: self._nodes(f"named['{n}']", f, dimension) for n, f in pairs}
+        self._named = {n: self._nodes(f"named['{n}']", f, dimension) for n, f in pairs}
         used = self.points[np.unique(self.cells)]
         super().__init__(coordinates, used.min(axis=0), used.max(axis=0))
         relative = self.points - self.centre
@@ -60,7 +60,7 @@ class Mesh(Geometry):
         self.interior = Simplices(relative[self.cells], closed(edges))
         self.boundary = (edges,)
         rows_of = {frozenset(facet): row for row, facet in enumerate(nodes.tolist())}
-        for name, facets in self._facets.items():
+        for name, facets in self._named.items():
             rows = [rows_of.get(frozenset(facet)) for facet in facets.tolist()]
             if None in rows:
                 raise ValueError(
@@ -122,9 +122,6 @@ class Mesh(Geometry):
 
     def __str__(self):
         return f"a mesh of {len(self.cells)} cells"
-
-    def get_config(self):
-        return self._config("points", "cells", named=self._facets)
 
 
 def _outer_facets(cells):

@@ -38,8 +38,6 @@ class Polygon(Geometry):
     2.0
     """
 
-    _arguments = "vertices", "holes"
-
     def __init__(
         self,
         vertices: ArrayLike,

@@ -40,7 +40,7 @@ class Polyhedron(Geometry):
         self, vertices: ArrayLike, faces: ArrayLike, coordinates: Symbols = None
     ) -> None:
         self.vertices = point_array("vertices", vertices, columns=3, least=4)
-        self.triangles = np.asarray(faces)
+        self.triangles = self._faces = np.asarray(faces)
         _check_closed(self.triangles)
         lower, upper = self.vertices.min(axis=0), self.vertices.max(axis=0)
         super().__init__(coordinates, lower, upper)
@@ -74,9 +74,6 @@ class Polyhedron(Geometry):
 
     def __str__(self):
         return f"a polyhedron of {len(self.triangles)} triangles"
-
-    def get_config(self):
-        return self._config("vertices", faces=self.triangles)
 
 
 def _check_closed(faces):

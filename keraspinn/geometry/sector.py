@@ -132,8 +132,6 @@ class Sector(Geometry):
     (4, 2.3562)
     """
 
-    _arguments: tuple[str, ...] = ("center", "radius", "angles", "inner")
-
     def __init__(
         self,
         center: Numbers,
@@ -220,6 +218,4 @@ class Annulus(Sector):
                 f"inner={inner}, outer={outer}"
             )
         super().__init__(center, radii[1], (0.0, 2 * math.pi), radii[0], coordinates)
-
-    def get_config(self):
-        return self._config("center", "inner", outer=self.radius)
+        self._outer = self.radius
