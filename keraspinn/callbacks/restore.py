@@ -67,9 +67,6 @@ class RestoreOnNonFinite(Configured, keras.callbacks.TerminateOnNaN):
         warnings.warn(back + text, RuntimeWarning, stacklevel=2)
         self.model.stop_training = True
 
-    def get_config(self):
-        return {"every": self.every}
-
     def _keep(self):
         values = {id(v): v.numpy() for v in self.model.trainer.state_variables}
         # An update may overflow before the loss does.

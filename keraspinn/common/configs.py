@@ -1,9 +1,8 @@
 """Saved configurations: versions, allowed classes, texts."""
 
-import dataclasses
-
 import keras
 
+from keraspinn.common.registration import arguments_of
 from keraspinn.version import __version__
 
 # The version of the format in which problems and models are saved.
@@ -20,8 +19,8 @@ class Configured:
     """Object determined by its constructor's arguments, which `get_config` returns."""
 
     def get_config(self):
-        """Return the constructor's arguments: a dataclass's fields."""
-        return dataclasses.asdict(self) if dataclasses.is_dataclass(self) else {}
+        """Return the constructor's arguments, attributes of the same names."""
+        return arguments_of(self)
 
     @classmethod
     def from_config(cls, config):

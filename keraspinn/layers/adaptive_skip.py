@@ -49,6 +49,3 @@ class AdaptiveSkip(SeriesLayer):
 
     def compute_output_shape(self, x_shape, h_shape):
         return x_shape
-
-    def get_config(self):
-        return {**super().get_config(), "initial": self.initial}

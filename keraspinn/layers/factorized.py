@@ -87,15 +87,3 @@ class FactorizedDense(SeriesLayer):
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], self.units)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "activation": keras.activations.serialize(self.activation),
-            "mean": self.mean,
-            "deviation": self.deviation,
-            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
-            "bias_initializer": keras.initializers.serialize(self.bias_initializer),
-            "seed": self.seed,
-        }

@@ -68,5 +68,4 @@ class Features(SeriesLayer):
 
     def get_config(self):
         expressions = [to_json(expression) for expression in self.expressions]
-        known = {"expressions": expressions, "coordinates": self.coordinates}
-        return super().get_config() | known
+        return {**super().get_config(), "expressions": expressions}

@@ -63,7 +63,3 @@ class FourierFeatures(SeriesLayer):
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], 2 * self.units)
-
-    def get_config(self):
-        config = {"units": self.units, "scale": self.scale, "seed": self.seed}
-        return {**super().get_config(), **config}

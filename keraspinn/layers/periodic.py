@@ -72,6 +72,3 @@ class Periodic(SeriesLayer):
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], input_shape[-1] + len(self._circles))
-
-    def get_config(self):
-        return {**super().get_config(), "periods": self.periods}

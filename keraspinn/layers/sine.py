@@ -66,10 +66,6 @@ class SineDense(SeriesLayer, keras.layers.Dense):
     def call(self, x):  # a tensor, or a series
         return activate(ops.sin, affine(x, self.kernel, self.bias) * self.frequency)
 
-    def get_config(self):
-        config = {"frequency": self.frequency, "first": self.first, "seed": self.seed}
-        return {**super().get_config(), **config}
-
 
 def _uniform(bound, seed):
     return keras.initializers.RandomUniform(-bound, bound, seed)

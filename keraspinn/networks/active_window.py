@@ -125,9 +125,6 @@ class ActiveWindow(TimeWindows):
             begin = body(0, begin, number)
         return state_of(ops.fori_loop(len(self.networks) - 1, count, body, begin))
 
-    def get_config(self):
-        return {**super().get_config(), "capacity": self.capacity}
-
 
 def _value(variable):
     """Return a variable's value as a tensor, which loops in a mapped function need."""

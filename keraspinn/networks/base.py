@@ -197,7 +197,6 @@ class Network(SeriesLayer, Adaptable):
         return {
             **super().get_config(),
             **({"frozen": frozen} if frozen else {}),
-            "standardize": self.standardize,
             "adapted_to": self.scales
             and {
                 "scales": self.scales.get_config(),
@@ -207,12 +206,7 @@ class Network(SeriesLayer, Adaptable):
                 "features": self._features
                 and self._features.get_config()["expressions"],
             },
-            "units": self.units,
-            "depth": self.depth,
             "outputs": self.output_count,
-            "activation": keras.activations.serialize(self.activation),
-            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
-            "bias_initializer": keras.initializers.serialize(self.bias_initializer),
         }
 
     @classmethod

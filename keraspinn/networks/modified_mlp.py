@@ -85,8 +85,3 @@ class ModifiedMLP(Network):
         for gate in self.gates:
             h = apply(gate, h, u, v)
         return apply(self.head, h)
-
-    def get_config(self):
-        bias = keras.initializers.serialize(self.encoder_bias_initializer)
-        config = {"gate_input": self.gate_input, "encoder_bias_initializer": bias}
-        return {**super().get_config(), **config}

@@ -72,6 +72,7 @@ class PirateNet(Network):
         self.features = FourierFeatures(
             self.units // 2, scale, seed, dtype=self.dtype_policy, name="features"
         )
+        self.scale, self.seed = self.features.scale, seed
         self.encoder_u = self._layer(keras.layers.Dense, "encoder_u")
         self.encoder_v = self._layer(keras.layers.Dense, "encoder_v")
         self.first_gates = self._numbered(GatedDense, "gate_{}_1")
@@ -91,7 +92,3 @@ class PirateNet(Network):
             h = apply(second_gate, h, v, u)
             x = apply(skip, x, apply(hidden, h))
         return apply(self.head, x)
-
-    def get_config(self):
-        config = {"scale": self.features.scale, "seed": self.features.seed}
-        return {**super().get_config(), **config}

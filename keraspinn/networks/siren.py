@@ -77,4 +77,4 @@ class SIREN(Network):
         config = super().get_config()
         for name in ("kernel_initializer", "bias_initializer", "activation"):
             del config[name]  # which follow from the frequency
-        return {**config, "frequency": self.hidden[0].frequency, "seed": self.seed}
+        return {**config, "frequency": self.hidden[0].frequency}

@@ -133,10 +133,7 @@ class TimeWindows(SeriesLayer, Adaptable):
         return {
             **super().get_config(),
             "networks": keras.saving.serialize_keras_object(self.networks),
-            "edges": self.edges,
-            "orders": self.orders,
             "jumps": [[t, *map(list, pairs)] for t, pairs in self.jumps.items()],
-            "final_losses": self.final_losses,
         }
 
     @classmethod

@@ -20,7 +20,6 @@ Outside of this package register it with `keras.saving.register_keras_serializab
 Declare arrays that grow with the square of the number of parameters in `bytes_needed`.
 """
 
-import inspect
 import warnings
 from collections.abc import Sequence
 
@@ -28,7 +27,8 @@ import keras
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.common import Registered, State, Tensor, check_count, described
+from keraspinn.common import Registered, arguments_of, check_count, described
+from keraspinn.common.typing import State, Tensor
 
 GIBIBYTE = 2**30
 
@@ -261,8 +261,4 @@ class Optimizer(Registered, keras.optimizers.Optimizer):
 
     def get_config(self):
         """Return the arguments of `__init__`, attributes of the same names."""
-        kinds = [k for k in type(self).__mro__ if issubclass(k, Optimizer)]
-        signatures = (inspect.signature(k.__init__).parameters for k in kinds)
-        given = [p for s in signatures for p in s.values() if p.name != "self"]
-        variadic = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
-        return {p.name: getattr(self, p.name) for p in given if p.kind not in variadic}
+        return arguments_of(self)

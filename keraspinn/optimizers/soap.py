@@ -3,13 +3,12 @@ from typing import Any
 import keras
 from keras import ops
 
-from keraspinn.common import check_count, described
+from keraspinn.common import Registered, arguments_of, check_count, described
 
 _SHIFT = 1e-6  # share of the mean eigenvalue added, as L is singular at first
 
 
-@keras.saving.register_keras_serializable("keraspinn")
-class SOAP(keras.optimizers.Optimizer):
+class SOAP(Registered, keras.optimizers.Optimizer):
     """Adam in the eigenbases of Shampoo's preconditioners, for any Keras model.
 
     With G the gradient of a kernel W, L and R running means of G Gᵀ and Gᵀ G, and Q_L
@@ -122,8 +121,7 @@ class SOAP(keras.optimizers.Optimizer):
     __repr__ = described
 
     def get_config(self):
-        names = "beta_1", "beta_2", "epsilon", "update_freq", "max_dimension"
-        return super().get_config() | {name: getattr(self, name) for name in names}
+        return arguments_of(self) | super().get_config()
 
 
 def _turn(tensor, bases, contracted=0):

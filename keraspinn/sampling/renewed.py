@@ -46,9 +46,6 @@ class Renewed(Sampler):
     def renewed(self, iteration):
         return ops.equal(ops.mod(iteration, self.every), 0)
 
-    def get_config(self):
-        return {"every": self.every}
-
 
 def remembered(batch):
     """Return the tensors of a batch that a state holds, a dict."""

@@ -56,9 +56,6 @@ class ResidualBased(Renewed):
         taken = {n: ops.take(t, rows, axis=0) for n, t in remembered(pool).items()}
         return pool._replace(**taken)
 
-    def get_config(self):
-        return {**super().get_config(), "k": self.k, "c": self.c, "pool": self.pool}
-
 
 def at_most_once(density, count):
     """Cap a density `(n,)` so that hardly any row is drawn twice among `count`.

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import sympy as sp
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class Ensemble(ProblemModel):
     """Models of one problem with different initial weights, trained as one program.
 

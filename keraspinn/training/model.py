@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from keraspinn.geometry.part import On
 
 
-@keras.saving.register_keras_serializable("keraspinn")
 class PINNModel(ProblemModel):
     """A network trained to satisfy a problem's equations and conditions.
 

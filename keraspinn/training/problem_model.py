@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.backend.compatibility import begin_at_epoch
-from keraspinn.common import Optimizer, Tensor, arguments, files, html
+from keraspinn.common import Optimizer, Registered, Tensor, arguments, files, html
 from keraspinn.common.checks import check_count, checked_flag, unmasked
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.declaration.formulas import wrap_line
@@ -25,7 +25,7 @@ from keraspinn.training.weighting import Weighting
 from keraspinn.weighting import WeightingRule
 
 
-class ProblemModel(backend.StepFunctions, keras.Model):
+class ProblemModel(Registered, backend.StepFunctions, keras.Model):
     """A Keras model trained on a problem: the base of `PINNModel` and `Ensemble`.
 
     It translates Keras's methods; the `trainer` trains. A subclass sets `problem`,

@@ -9,7 +9,7 @@ import keras
 from keras import ops
 
 from keraspinn.backend.compatibility import public_function
-from keraspinn.common import Registered
+from keraspinn.common import Registered, arguments_of
 from keraspinn.derivatives.taylor.activations import coefficients_of, registering
 from keraspinn.derivatives.taylor.functional import MissingRule, in_order, replay
 from keraspinn.derivatives.taylor.series import Taylor
@@ -66,6 +66,18 @@ class SeriesLayer(Registered, keras.layers.Layer):
         super().__init_subclass__(**kwargs)
         if cls.__module__.startswith("keraspinn."):
             register_rule(cls)(cls.call)
+
+    def get_config(self):
+        """Return Keras's entries, and attributes named as arguments of `__init__`."""
+        known = {name: _saved(name, v) for name, v in arguments_of(self).items()}
+        return known | super().get_config()
+
+
+def _saved(name, value):
+    """Return an activation or an initializer as Keras saves it, others unchanged."""
+    if name.endswith("_initializer"):
+        return keras.initializers.serialize(value)
+    return keras.activations.serialize(value) if name == "activation" else value
 
 
 def propagate(layer: Callable[..., Any], *inputs: Any) -> Taylor:
