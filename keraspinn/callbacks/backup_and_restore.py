@@ -85,7 +85,15 @@ class BackupAndRestore(keras.callbacks.Callback):
         """Restore the newest complete backup, if there is one."""
         self._epochs_before = []
         self.directory.mkdir(parents=True, exist_ok=True)
-        self._resume()
+        params = self.params or {}
+        self._identity = identity(self.model, params.get("steps"), params.get("epochs"))
+        self._began_with = weights_digest(self.model)
+        for path in self._backups():
+            if (state := read_state(path)) is not None:
+                self._restore(path, *state)
+                return
+            text = f"The backup {path} is damaged, and is skipped."
+            warnings.warn(text, stacklevel=2)
 
     def on_epoch_begin(self, epoch, logs=None):
         """Prepend the epochs before to `History`."""
@@ -117,17 +125,6 @@ class BackupAndRestore(keras.callbacks.Callback):
                 path.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # it holds files of the user's
                 self.directory.rmdir()
-
-    def _resume(self):
-        params = self.params or {}
-        self._identity = identity(self.model, params.get("steps"), params.get("epochs"))
-        self._began_with = weights_digest(self.model)
-        for path in self._backups():
-            if (state := read_state(path)) is not None:
-                self._restore(path, *state)
-                return
-            text = f"The backup {path} is damaged, and is skipped."
-            warnings.warn(text, stacklevel=3)
 
     def _write(self, epoch, logs):
         """Write the backup of one epoch."""
