@@ -178,12 +178,14 @@ class Geometry(Registered):
         if isinstance(on, dict) and on:
             check_values(on)
             return self.faces(on)
-        words = {"interior": (self.interior,), "boundary": self.boundary, **self.named}
-        if self.initial is not None:
-            words["initial"] = (self.initial,)
-        if block := words.get(on) if isinstance(on, str) else None:
+        if block := self._words().get(on) if isinstance(on, str) else None:
             return block
         raise ValueError(f"`on` names no part of the domain: {on!r}. {self.advice()}")
+
+    def _words(self):
+        """Return a dict from the words of `on=` to their blocks."""
+        words = {"interior": (self.interior,), "boundary": self.boundary, **self.named}
+        return words if self.initial is None else words | {"initial": (self.initial,)}
 
     def faces(self, on: dict[sp.Symbol, SupportsFloat]) -> Block:
         """Return the block of a dict from coordinates to values.
@@ -204,10 +206,7 @@ class Geometry(Registered):
 
     def advice(self) -> str:
         """Return a sentence that lists the valid values of `on=`."""
-        words = ['"interior"']
-        words += ['"boundary"'] if self.boundary else []
-        words += ['"initial"'] if self.initial is not None else []
-        words += [f'"{name}"' for name in self.named]
+        words = [f'"{word}"' for word, block in self._words().items() if block]
         return f"Write {', '.join([*words, *self._face_words()])}, or a list of these."
 
     def _face_words(self):
