@@ -204,8 +204,7 @@ class Fields:
 
     def coefficients(self):
         """Return the unknown coefficients' values by name, scalars."""
-        variables = self._coefficients.items()
-        return {name: ops.convert_to_tensor(v) for name, v in variables}
+        return {n: ops.convert_to_tensor(v) for n, v in self._coefficients.items()}
 
     def predict(self, expression, points, locate, size, normals=None):
         """Return values of an expression, or of each of a list, in the user's units.

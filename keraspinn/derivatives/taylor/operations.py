@@ -22,7 +22,7 @@ def _reject(operation, fault):
 
 def _alike(operation, *operands):
     """Convert operands, also constants, to series of the type of their result."""
-    dtype = keras.backend.result_type(*map(_type, operands))
+    dtype = keras.backend.result_type(*(getattr(x, "dtype", type(x)) for x in operands))
     first = next(x for x in operands if isinstance(x, Taylor))
     rank = max(len(x.value.shape) for x in operands if isinstance(x, Taylor))
 
@@ -35,10 +35,6 @@ def _alike(operation, *operands):
         return Taylor(first.indices, {first.indices.zero: x})
 
     return map(convert, operands)
-
-
-def _type(x):
-    return ops.dtype(x) if hasattr(x, "dtype") else type(x)
 
 
 def _combined_by(combine):
