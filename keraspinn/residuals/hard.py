@@ -7,8 +7,7 @@ from keras import ops
 
 from keraspinn.derivatives.taylor import Taylor, add_to, concatenated, factorial
 from keraspinn.derivatives.taylor.algebraic import is_algebraic, series_of
-from keraspinn.expressions import Program
-from keraspinn.expressions.program import columns as by_name
+from keraspinn.expressions import Program, columns
 from keraspinn.geometry.part import exact_number
 
 
@@ -69,7 +68,7 @@ class HardConstraint:
     def _evaluated(self, forms, points, wanted):
         """Return a dict of the nonzero derivatives of all g, or of all φ."""
         kept, program = self._compiled(forms, wanted)
-        values = iter(program(by_name(self._symbols, points), {}))
+        values = iter(program(columns(self._symbols, points), {}))
         return {i: ops.stack([next(values) for _ in forms], axis=-1) for i in kept}
 
     def _compiled(self, forms, wanted):

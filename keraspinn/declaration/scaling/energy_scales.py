@@ -16,9 +16,8 @@ from keraspinn.declaration.scaling.offsets import find_offsets, middle_of
 from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, Term, condition_terms
-from keraspinn.expressions import NormalComponent, PartIntegral, Program, fields_of
-from keraspinn.expressions.derivatives import field_and_index
-from keraspinn.expressions.program import columns
+from keraspinn.expressions import NormalComponent, PartIntegral, Program, columns
+from keraspinn.expressions.derivatives import field_and_index, fields_of
 from keraspinn.expressions.second_variation import SecondVariation
 
 DEGREES = {1: 12, 2: 8}  # of the polynomials, by the number of coordinates

@@ -9,9 +9,8 @@ from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, Term, fields_of_fewer_coordinates
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
-from keraspinn.expressions import NormalComponent, Parameter, Program, field_and_index
-from keraspinn.expressions.field import Field
-from keraspinn.expressions.image import At
+from keraspinn.expressions import At, Field, NormalComponent, Parameter, Program
+from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.nodes import distinct_nodes
 
 # Largest residual of a solved equation, relative to its largest term.
