@@ -6,13 +6,13 @@ from typing import Self, SupportsFloat
 import numpy as np
 import sympy as sp
 
-from keraspinn.common import Registered
+from keraspinn.common import Configured, Registered
 from keraspinn.common.checks import finite_number, positive_number
 from keraspinn.expressions import At, Field, from_json, to_json
 from keraspinn.geometry import Geometry, exact_number
 
 
-class Scales(Registered):
+class Scales(Registered, Configured):
     """Units that a problem is trained in.
 
     Training uses coordinates ξ = (x − centre) / half and fields
@@ -143,9 +143,6 @@ class Scales(Registered):
             _, half = self.coordinates.get(symbol, (0.0, 1.0))  # offsets need none
             factor /= half ** int(count)
         return _times(factor, scaled)
-
-    def __eq__(self, other):
-        return isinstance(other, Scales) and self.get_config() == other.get_config()
 
     def __repr__(self):
         return f"<Scales: {'; '.join(str(self).splitlines())}>"
