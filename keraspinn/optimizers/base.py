@@ -154,7 +154,7 @@ class Optimizer(Registered, keras.optimizers.Optimizer):
         super().__init__(learning_rate=1.0, name=name)
         self.resample_every = check_count("resample_every", resample_every, None)
         self.memory_limit = check_count("memory_limit", memory_limit)
-        self._state_variables: dict[str, keras.Variable] = {}
+        self.state_variables: dict[str, keras.Variable] = {}  # by name in the state
         self._built_for: list[int] = []  # ids of variables
 
     def init(self, parameters: Tensor) -> State:
@@ -222,7 +222,7 @@ class Optimizer(Registered, keras.optimizers.Optimizer):
             dtype = ops.dtype(value)
             variable = self.add_variable(value.shape, "zeros", dtype, name=name)
             variable.assign(value)
-            self._state_variables[name] = variable
+            self.state_variables[name] = variable
         self._built_for = [*map(id, variables)]
 
     def check_built_for(self, variables: Sequence[keras.Variable]) -> None:
@@ -238,11 +238,6 @@ class Optimizer(Registered, keras.optimizers.Optimizer):
                 f"`compile`; others are now. Call `model.compile({name}(...))`, with a "
                 "new optimizer, after layers are frozen or unfrozen."
             )
-
-    @property
-    def state_variables(self) -> dict[str, keras.Variable]:
-        """Dict from the names in the state to its variables."""
-        return dict(self._state_variables)
 
     @property
     def state(self) -> State:
