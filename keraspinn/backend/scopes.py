@@ -3,8 +3,7 @@
 import contextlib
 import contextvars
 
-import keras
-from keras import ops
+from keras import StatelessScope, ops, tree
 
 _around = contextvars.ContextVar("around", default=((), None))
 
@@ -43,7 +42,7 @@ def substituted(variables, values):
     before, outer = _around.get()
     pairs = {id(v): (v, outer.get_current_value(v)) for v in before}
     pairs |= {id(v): (v, value) for v, value in zip(variables, values, strict=True)}
-    with keras.StatelessScope(list(pairs.values())) as scope:
+    with StatelessScope(list(pairs.values())) as scope:
         around = [v for v, _ in pairs.values()], scope
         with setting(_around.get, _around.set, around):
             yield scope
@@ -89,7 +88,7 @@ def select(condition, new, old):
         axes = (1,) * (len(a.shape) - len(shape))
         return b if a is b else ops.where(ops.reshape(condition, shape + axes), a, b)
 
-    return keras.tree.map_structure(one, new, old)
+    return tree.map_structure(one, new, old)
 
 
 def all_finite(tensors):

@@ -1,7 +1,6 @@
 from typing import Any
 
-import keras
-from keras import ops
+from keras import initializers, ops
 
 from keraspinn.common.checks import check_count, positive_number
 from keraspinn.derivatives.taylor import SeriesLayer
@@ -53,7 +52,7 @@ class FourierFeatures(SeriesLayer):
         self.seed = seed
 
     def build(self, input_shape):
-        normal = keras.initializers.RandomNormal(stddev=self.scale, seed=self.seed)
+        normal = initializers.RandomNormal(stddev=self.scale, seed=self.seed)
         shape = input_shape[-1], self.units
         self.kernel = self.add_weight(shape, normal, trainable=False, name="kernel")
 

@@ -1,14 +1,13 @@
 import math
 from typing import Any
 
-import keras
-from keras import ops
+from keras import initializers, layers, ops
 
 from keraspinn.common.checks import check_count, positive_number
 from keraspinn.derivatives.taylor.rules import SeriesLayer, activate, affine
 
 
-class SineDense(SeriesLayer, keras.layers.Dense):
+class SineDense(SeriesLayer, layers.Dense):
     """Dense layer with sines, initialized to preserve variances.
 
     It computes `sin(ω (X W + b))`. With F input features, the entries of W are uniform
@@ -68,4 +67,4 @@ class SineDense(SeriesLayer, keras.layers.Dense):
 
 
 def _uniform(bound, seed):
-    return keras.initializers.RandomUniform(-bound, bound, seed)
+    return initializers.RandomUniform(-bound, bound, seed)

@@ -2,9 +2,8 @@
 
 import functools
 
-import keras
 import numpy as np
-from keras import ops
+from keras import StatelessScope, ops
 
 from keraspinn.derivatives.taylor import Taylor, propagate
 from keraspinn.networks import TimeWindows
@@ -110,7 +109,7 @@ class ActiveWindow(TimeWindows):
             frame = ops.take(frames, number, axis=0)
             values = [ops.take(stack, number, axis=0) for stack in stacks]
             pairs = zip(self.networks[0].weights, values, strict=True)
-            with keras.StatelessScope(list(pairs)):
+            with StatelessScope(list(pairs)):
                 outputs = functools.partial(self._outputs, frame=frame, number=network)
                 fields, slopes = at_time(outputs, x, frame[6, 0], second)
             slopes = slopes * frame[5] if second else None

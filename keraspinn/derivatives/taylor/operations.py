@@ -7,8 +7,7 @@ would mix points, and are rejected.
 
 import operator
 
-import keras
-from keras import ops
+from keras import activations, backend, ops
 
 from keraspinn.derivatives.taylor.activations import coefficients_of, power
 from keraspinn.derivatives.taylor.functional import MissingRule
@@ -22,7 +21,7 @@ def _reject(operation, fault):
 
 def _alike(operation, *operands):
     """Convert operands, also constants, to series of the type of their result."""
-    dtype = keras.backend.result_type(*(getattr(x, "dtype", type(x)) for x in operands))
+    dtype = backend.result_type(*(getattr(x, "dtype", type(x)) for x in operands))
     first = next(x for x in operands if isinstance(x, Taylor))
     rank = max(len(x.value.shape) for x in operands if isinstance(x, Taylor))
 
@@ -63,7 +62,7 @@ def raised(operation, base, exponent):
 def gelu(operation, x):
     if operation.get_config()["approximate"]:
         _reject(operation, "is approximate")
-    return x.compose(coefficients_of(keras.activations.gelu))
+    return x.compose(coefficients_of(activations.gelu))
 
 
 @register_rule(ops.matmul)

@@ -4,8 +4,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Self
 
-import keras
-from keras import ops
+from keras import backend, ops
 
 from keraspinn.common.typing import Tensor
 from keraspinn.derivatives.taylor.indices import Combination, IndexSet, Key, MultiIndex
@@ -70,7 +69,7 @@ class Taylor:
     @property
     def dtype(self) -> str:
         """Name of the type of the coefficients, such as `"float32"`."""
-        return keras.backend.standardize_dtype(self.value.dtype)
+        return backend.standardize_dtype(self.value.dtype)
 
     def derivative(self, index: MultiIndex) -> Tensor:
         """Return the derivative ∂^a f with multi-index `index`, `(..., N, F)`.
@@ -101,7 +100,7 @@ class Taylor:
 
     def cast(self, dtype: str) -> "Taylor":
         """Convert the series to another floating-point type."""
-        if self.dtype == keras.backend.standardize_dtype(dtype):
+        if self.dtype == backend.standardize_dtype(dtype):
             return self
         return self.map(lambda coefficient: ops.cast(coefficient, dtype))
 
@@ -181,10 +180,9 @@ def select(condition: Tensor, one: Taylor, other: Taylor) -> Taylor:
         one: Series.
         other: Series over the same index set.
     """
-    coefficients = {}
-    for key in {**one.coefficients, **other.coefficients}:
-        coefficients[key] = ops.where(condition, one.scaled(key), other.scaled(key))
-    return Taylor(one.indices, coefficients)
+    keys = {**one.coefficients, **other.coefficients}
+    chosen = {k: ops.where(condition, one.scaled(k), other.scaled(k)) for k in keys}
+    return Taylor(one.indices, chosen)
 
 
 def _product(indices, left, right, is_square=False):
