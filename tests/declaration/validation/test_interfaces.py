@@ -97,3 +97,40 @@ def test_a_field_on_both_sides_needs_no_condition_between():
     equations = {n: kp.Equation(u.diff(x, 2) + q, on=part) for n, q, part in sources}
     ends = {"ends": kp.Condition(u, on="boundary")}
     assert not warnings_of(Box({x: (0, 2)}), equations, ends)
+
+
+def test_overlapping_regions_and_advection_out_of_both_need_no_condition_between():
+    u, v = (sp.Function(name)(x, y) for name in "uv")
+    domain = Box({x: (0, 2), y: (0, 1)})
+    for equations, edges, inside in (
+        ((u.diff(x, 2) + u.diff(y, 2), v.diff(x, 2) + v.diff(y, 2)), (1.2, 0.8), True),
+        ((u.diff(x) + u, -v.diff(x) + v), (1, 1), False),
+    ):
+        A, B = (Box({x: pair, y: (0, 1)}) for pair in ((0, edges[0]), (edges[1], 2)))
+        declared = {
+            name: kp.Equation(expression, on=part)
+            for name, expression, part in zip("AB", equations, (A, B), strict=True)
+        }
+        conditions = {
+            "left": kp.Condition(u - 1, on={x: 0}),
+            "right": kp.Condition(v, on={x: 2}),
+        }
+        if inside:
+            conditions |= {
+                "u": kp.Condition(u - v, on={x: edges[0]}),
+                "v": kp.Condition(u - v, on={x: edges[1]}),
+                "walls": kp.Condition(u, on=[{y: 0}, {y: 1}], where=A),
+                "walls2": kp.Condition(v, on=[{y: 0}, {y: 1}], where=B),
+            }
+        assert not warnings_of(domain, declared, conditions)
+
+
+def test_cauchy_data_of_both_sides_need_no_condition_between():
+    domain, equations, conditions = wall([1], t)
+    a, _, c = (sp.Function(name)(x, t) for name in "abc")
+    conditions |= {
+        "in": kp.Condition([a - 1, a.diff(x)], on={x: 0}),
+        "out": kp.Condition([c - 1, c.diff(x)], on={x: 0.4}),
+    }
+    texts = warnings_of(domain, equations, conditions)
+    assert not any("interface" in text for text in texts)
