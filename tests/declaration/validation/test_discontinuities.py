@@ -218,3 +218,19 @@ def test_a_table_that_jumps_between_neighbouring_points_warns(argument):
     assert unreliable(U.diff(X, 2) - table(argument)) == ""  # a source may jump
     uneven = kp.Tabulated(np.geomspace(1e-6, 1, 9), np.linspace(1, 9, 9))
     assert unreliable(flux(uneven(argument + 1e-6))) == ""
+
+
+def test_an_integral_along_a_line_in_an_equation_on_a_part_is_no_jump():
+    x, s = sp.symbols("x s")
+    u = sp.Function("u")(x)
+    memory = sp.Integral(u.subs(x, s), (s, 0, x))
+    first, second = (kp.geometry.Box({x: ends}) for ends in ((0, 1), (1, 2)))
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 2)}),
+        {
+            "a": kp.Equation(u.diff(x, 2) - memory - 1, on=first),
+            "b": kp.Equation(u.diff(x, 2) - 1, on=second),
+        },
+        {"ends": kp.Condition(u, on="boundary")},
+    )
+    assert not problem.unreliable
