@@ -1,15 +1,17 @@
 """Detection of conditions that are missing on the interface of two materials."""
 
 import itertools
+import json
 
 import numpy as np
 
+from keraspinn.declaration.parts import part_to_json
 from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.terms import condition_terms, is_on
 from keraspinn.declaration.validation.initial_parts import SMALLEST_SHARE
 from keraspinn.declaration.validation.normal_order import ORDER_POINTS, NormalOrder
 from keraspinn.expressions import fields_of
-from keraspinn.geometry import Geometry, Interface
+from keraspinn.geometry import Geometry, Interface, Mesh
 
 
 def describe_missing_interface(domain, equations, terms):
@@ -17,7 +19,8 @@ def describe_missing_interface(domain, equations, terms):
 
     Fields that live on either side alone need half of the sum of their orders there.
     The check is skipped with `Data`, where a part of the boundary has more than half of
-    an order, as for Cauchy data, and for odd orders, as of advection.
+    an order, as for Cauchy data, for odd orders, as of advection, and for meshes, whose
+    interfaces take long to find.
 
     Args:
         domain: The geometry.
@@ -28,8 +31,12 @@ def describe_missing_interface(domain, equations, terms):
     if not conditions or any(term.table is not None for term in conditions):
         return ""
     for equation in equations.values():
-        if isinstance(equation.on, Geometry) and equation.where is None:
-            systems.setdefault(equation.on, []).append(equation.expression)
+        part, is_whole = equation.on, equation.where is None
+        if is_whole and isinstance(part, Geometry) and not isinstance(part, Mesh):
+            key = json.dumps(part_to_json(part))
+            systems.setdefault(key, (part, []))[1].append(equation.expression)
+    if len(systems) < 2:
+        return ""
     pairs = [(len(term.expressions), term.parts) for term in conditions]
 
     def count(points):
@@ -38,23 +45,24 @@ def describe_missing_interface(domain, equations, terms):
     ends = [probe_points(domain, (part.pieces(),)) for part in domain.boundary]
     outer = np.concatenate([np.empty((0, domain.dimension)), *ends]) - domain.centre
     most = max(count(outer), default=0)
-    for (first, one), (second, other) in itertools.combinations(systems.items(), 2):
-        try:
-            block, back = (
-                Interface(*pair).block(domain)
-                for pair in ((first, second), (second, first))
-            )
-        except ValueError:  # they do not touch
-            continue
-        points = probe_points(domain, (block,)) - domain.centre
-        is_between = is_on(domain, back, points)  # not where they overlap
+    sides = [(on, e, NormalOrder(domain, e)) for on, e in systems.values()]
+    pairs_of_sides = itertools.combinations(sides, 2)
+    for (first, one, before), (second, other, behind) in pairs_of_sides:
         if set(fields_of(one)) & set(fields_of(other)):
             continue
-        sides = [NormalOrder(domain, expressions) for expressions in (one, other)]
-        orders = [side.order(block[0], points[:ORDER_POINTS]) for side in sides]
-        needed = sum(orders) // 2
-        is_bare = is_between & (count(points) < needed)
-        if any(n % 2 for n in orders) or 2 * most > max(orders):
+        try:
+            block = Interface(first, second).block(domain)
+            points = probe_points(domain, (block,)) - domain.centre
+            where = points[:ORDER_POINTS]
+            orders = [side.order(block[0], where) for side in (before, behind)]
+            needed = sum(orders) // 2
+            is_bare = count(points) < needed
+            if any(n % 2 for n in orders) or 2 * most > max(orders):
+                continue
+            if is_bare.any():  # and the two do not overlap
+                back = Interface(second, first).block(domain)
+                is_bare &= is_on(domain, back, points)
+        except ValueError:  # they do not touch
             continue
         if np.mean(is_bare) > SMALLEST_SHARE:
             return (
