@@ -52,7 +52,7 @@ LOW, HIGH = EVEN(Polynomial([1 / 2, 1 / 2])), EVEN(Polynomial([1 / 2, -1 / 2]))
 
 
 def savings_on_cells(tangent):
-    """Return the energy that changes of each field on small cells would save.
+    """Return the energy that changes on small cells would save, and shares of fields.
 
     Cells lie inside, and contain no face or line with a condition or an integral.
     Changes end at their edges, but not at free faces. There are no cells in more than
@@ -62,14 +62,14 @@ def savings_on_cells(tangent):
         tangent: The `Tangent` of a model with an energy.
 
     Returns:
-        Arrays `(f,)` of savings, in the scales, and of these relative to the energy
-        that the field stores alone.
+        The savings in the scales, and an array `(f,)` of each field's, relative to the
+        energy that it stores alone.
     """
     domain, random = tangent.model.problem.domain, np.random.default_rng(0)
     inner, avoided = _parts(tangent.model.problem)
-    total = np.zeros(len(tangent.model.problem.fields))
+    total, alone = 0.0, np.zeros(len(tangent.model.problem.fields))
     if domain.dimension not in RULES or not inner:
-        return total, total
+        return total, alone
     most = CELLS[domain.dimension]
     variation, stored = _Variation(tangent, inner), 0.0
     held = _held_faces(domain, avoided)
@@ -95,12 +95,15 @@ def savings_on_cells(tangent):
         inverse = np.linalg.pinv(scaled, LEAST, hermitian=True)
         first, second = slopes[:, is_valid] / sizes
         steps = np.einsum("cij,cj->ci", inverse, second) / 2
+        factor = max(count / most, 1.0)
         pairs = (np.sum(x * steps, axis=0) for x in (first, second))
-        saved, other = (x.reshape(len(total), -1).sum(axis=1) for x in pairs)
+        saved, other = (x.reshape(len(alone), -1).sum(axis=1) for x in pairs)
         is_resolved = abs(saved - other) < UNRESOLVED * other
-        total += np.where(is_resolved, saved, 0.0) * max(count / most, 1.0)
-    whole = stored + total
-    return total, np.divide(total, whole, out=0 * total, where=whole > 0)
+        alone += np.where(is_resolved, saved, 0.0) * factor
+        if abs(saved.sum() - other.sum()) < UNRESOLVED * other.sum():
+            total += float(saved.sum()) * factor
+    whole = stored + alone
+    return total, np.divide(alone, whole, out=0 * alone, where=whole > 0)
 
 
 def _parts(problem):
@@ -194,9 +197,10 @@ class _Variation:
         self._kinds = [(-1, EVEN, 0), *((axis, *pair) for axis, pair in pairs)]
 
     def __call__(self, cells, width):
-        """Return which cells lie inside, `(c,)`, slopes `(2, c, t)`, and Hessians.
+        """Return which cells lie inside, `(c,)`, and variations in each.
 
-        And the energy that each field stores alone in each cell, `(f, c)`.
+        These are slopes `(2, c, t)`, Hessians `(c, t, t)`, and the energy `(f, c)` that
+        each field stores alone.
         """
         domain, slopes, hessians, energies = self._domain, 0.0, 0.0, 0.0
         points = domain.half * (cells[:, None] + width * self._points)
@@ -217,6 +221,7 @@ class _Variation:
             factors = second, values[-count:], values[-count:], weights[0], alone, alone
             each = np.einsum("klcq,kcq,lcq,q,fk,fl->fcq", *factors, optimize=True) / 2
             each = np.where(is_inside, each[..., : is_inside.shape[1]], 0.0)
+            each = np.where(np.isfinite(each), each, 0.0)
             energies += each.sum(axis=2)
             both = np.einsum("klcq,slq,q->kcsq", second, changes, weights[1])
             hessians += np.einsum("tkq,kcsq->cts", changes, both)

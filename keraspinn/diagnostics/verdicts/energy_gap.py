@@ -214,7 +214,6 @@ def _measured(model, points):
     for (name, u, change), share in zip(fields, shares, strict=True):
         reference = u - change, not scales.offset(name), scales.field(name)
         errors[name] = max(rms(change) / (extent(*reference) or 1.0), float(share))
-    saved = float(saved.sum())
     gap = max(float(gained), float(promised), 0.0) + saved
     unit = float(RESIDUAL in scales.terms) or abs(float(energy)) or 1.0
     left = max((abs(gained - promised) + saved) / unit, *shares)
