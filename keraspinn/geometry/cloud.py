@@ -79,9 +79,10 @@ class PointCloud(Geometry):
     ) -> None:
         self.points = point_array("points", points, least=2)
         dimension = self.points.shape[1]
-        self.sets = self._boundary = {}
+        sets = {}
         for name, entry in (boundary or {}).items():
-            self.sets[name] = _points_and_normals(name, entry, dimension)
+            sets[name] = _points_and_normals(name, entry, dimension)
+        self.sets = self._boundary = sets
         everything = np.concatenate([self.points, *(p for p, _ in self.sets.values())])
         lower, upper = everything.min(axis=0), everything.max(axis=0)
         if not (lower < upper).all():
