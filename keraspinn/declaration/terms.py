@@ -181,6 +181,19 @@ def is_on(domain, block, points):
     return np.any([np.asarray(domain.contains(p, points)) for p in block], axis=0)
 
 
+def count_conditions(domain, terms, points):
+    """Return how many equations of conditions hold at each point, `(n,)`.
+
+    Args:
+        domain: The geometry.
+        terms: Dict from names to `Term`s.
+        points: Array `(n, d)`, relative to the centre.
+    """
+    pairs = [(len(t.expressions), t.parts) for t in condition_terms(terms)]
+    held = (number * is_on(domain, parts, points) for number, parts in pairs)
+    return sum(held, np.zeros(len(points), int))
+
+
 def fields_of_fewer_coordinates(domain, terms):
     """Return a sorted list of the fields that lack some of a domain's coordinates.
 

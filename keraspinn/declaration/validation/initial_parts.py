@@ -4,7 +4,7 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.declaration.probe_points import probe_points
-from keraspinn.declaration.terms import condition_terms, expressions_of, is_on
+from keraspinn.declaration.terms import count_conditions, expressions_of, is_on
 
 # Share of a part without a condition, up to which it is a corner left out on purpose.
 SMALLEST_SHARE = 0.05
@@ -24,8 +24,7 @@ def initial_parts_without_conditions(domain, terms):
         return []
     (block,), missing = domain.blocks("initial"), []
     points = probe_points(domain, (block,)) - domain.centre
-    pairs = [(len(t.expressions), t.parts) for t in condition_terms(terms)]
-    count = sum(number * is_on(domain, parts, points) for number, parts in pairs)
+    count = count_conditions(domain, terms, points)
     for expressions, is_here in equations_at(domain, terms, points):
         bare = points[is_here & (count < np.max(count[is_here]))]
         derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))

@@ -8,7 +8,7 @@ import sympy as sp
 
 from keraspinn.declaration.parts import part_to_json
 from keraspinn.declaration.probe_points import probe_points
-from keraspinn.declaration.terms import condition_terms, is_on
+from keraspinn.declaration.terms import count_conditions, is_on
 from keraspinn.declaration.validation.initial_parts import SMALLEST_SHARE
 from keraspinn.declaration.validation.normal_order import ORDER_POINTS, NormalOrder
 from keraspinn.expressions import fields_of
@@ -29,8 +29,8 @@ def describe_missing_interface(domain, equations, terms):
         equations: Dict from names to `Equation`s.
         terms: Dict from names to `Term`s, hard ones included.
     """
-    conditions, systems = condition_terms(terms), {}
-    if not conditions or any(term.table is not None for term in conditions):
+    systems = {}
+    if any(term.table is not None for term in terms.values()):
         return ""
     for equation in equations.values():
         part, is_whole = equation.on, equation.where is None
@@ -41,17 +41,12 @@ def describe_missing_interface(domain, equations, terms):
             systems.setdefault(key, (part, []))[1].append(local)
     if len(systems) < 2:
         return ""
-    pairs = [(len(term.expressions), term.parts) for term in conditions]
-
-    def count(points):
-        return sum(number * is_on(domain, parts, points) for number, parts in pairs)
-
     ends = [probe_points(domain, (part.pieces(),)) for part in domain.boundary]
     outer = np.concatenate([np.empty((0, domain.dimension)), *ends]) - domain.centre
-    most = max(count(outer), default=0)
+    most = max(count_conditions(domain, terms, outer), default=0)
     sides = [(on, e, NormalOrder(domain, e)) for on, e in systems.values()]
-    pairs_of_sides = itertools.combinations(sides, 2)
-    for (first, one, before), (second, other, behind) in pairs_of_sides:
+    pairs = itertools.combinations(sides, 2)
+    for (first, one, before), (second, other, behind) in pairs:
         if set(fields_of(one)) & set(fields_of(other)):
             continue
         try:
@@ -60,7 +55,7 @@ def describe_missing_interface(domain, equations, terms):
             where = points[:ORDER_POINTS]
             orders = [side.order(block[0], where) for side in (before, behind)]
             needed = sum(orders) // 2
-            is_bare = count(points) < needed
+            is_bare = count_conditions(domain, terms, points) < needed
             if any(n % 2 for n in orders) or 2 * most > max(orders):
                 continue
             if is_bare.any():  # and the two do not overlap

@@ -19,7 +19,7 @@ def warnings_of(*arguments):
     return [str(w.message) for w in caught]
 
 
-def wall(jumps, time=None, ends=None):
+def wall(jumps, time=None):
     """Return arguments for three layers, with the conditions at two interfaces."""
     edges = [0, 0.1, 0.15, 0.4]
     layers = [Box({x: pair}) for pair in itertools.pairwise(edges)]
@@ -34,7 +34,7 @@ def wall(jumps, time=None, ends=None):
         for field, layer in pairs
     }
     a, _, c = fields
-    conditions = ends or {
+    conditions = {
         "in": kp.Condition(sp.Eq(-a.diff(x), 8 * (293 - a)), on={x: 0}),
         "out": kp.Condition(sp.Eq(c, 263), on={x: 0.4}),
     }
@@ -80,14 +80,12 @@ def test_an_interface_that_lacks_the_flux_names_both_materials():
         assert all("need 2" in text and str(A) in text for text in texts)
 
 
-def test_insulated_layers_and_other_conditions_along_a_line_are_enough():
+def test_insulated_layers_need_no_interface_condition():
     domain, equations, conditions = wall([1])
     a, b = (sp.Function(name)(x) for name in "ab")
     apart = {"a1": kp.Condition(a.diff(x), on={x: 0.1})}
     apart["b1"] = kp.Condition(b.diff(x), on={x: 0.1})
     assert not warnings_of(domain, equations, conditions | apart)
-    ends = {"start": kp.Condition([a - 1, a.diff(x)], on={x: 0})}
-    assert not warnings_of(*wall([0, 1], ends=ends))
 
 
 def test_a_field_on_both_sides_needs_no_condition_between():
