@@ -97,30 +97,70 @@ def test_a_field_on_both_sides_needs_no_condition_between():
     assert not warnings_of(Box({x: (0, 2)}), equations, ends)
 
 
-def test_overlapping_regions_and_advection_out_of_both_need_no_condition_between():
+def test_overlapping_regions_need_the_condition_of_one_side():
     u, v = (sp.Function(name)(x, y) for name in "uv")
+    A, B = (Box({x: pair, y: (0, 1)}) for pair in ((0, 1.2), (0.8, 2)))
+    equations = {
+        name: kp.Equation(f.diff(x, 2) + f.diff(y, 2), on=part)
+        for name, f, part in (("A", u, A), ("B", v, B))
+    }
+    conditions = {
+        "left": kp.Condition(u - 1, on={x: 0}),
+        "right": kp.Condition(v, on={x: 2}),
+        "u": kp.Condition(u - v, on={x: 1.2}),
+        "v": kp.Condition(u - v, on={x: 0.8}),
+        "walls": kp.Condition(u, on=[{y: 0}, {y: 1}], where=x < 1),
+        "walls2": kp.Condition(v, on=[{y: 0}, {y: 1}], where=x > 1),
+    }
     domain = Box({x: (0, 2), y: (0, 1)})
-    for equations, edges, inside in (
-        ((u.diff(x, 2) + u.diff(y, 2), v.diff(x, 2) + v.diff(y, 2)), (1.2, 0.8), True),
-        ((u.diff(x) + u, -v.diff(x) + v), (1, 1), False),
-    ):
-        A, B = (Box({x: pair, y: (0, 1)}) for pair in ((0, edges[0]), (edges[1], 2)))
-        declared = {
-            name: kp.Equation(expression, on=part)
-            for name, expression, part in zip("AB", equations, (A, B), strict=True)
-        }
-        conditions = {
-            "left": kp.Condition(u - 1, on={x: 0}),
-            "right": kp.Condition(v, on={x: 2}),
-        }
-        if inside:
-            conditions |= {
-                "u": kp.Condition(u - v, on={x: edges[0]}),
-                "v": kp.Condition(u - v, on={x: edges[1]}),
-                "walls": kp.Condition(u, on=[{y: 0}, {y: 1}], where=A),
-                "walls2": kp.Condition(v, on=[{y: 0}, {y: 1}], where=B),
-            }
-        assert not warnings_of(domain, declared, conditions)
+    texts = warnings_of(domain, equations, conditions)
+    assert not any("interface" in text for text in texts)
+
+
+def test_two_gases_need_velocity_and_pressure_between():
+    A, B = Box({x: (0, 1)}), Box({x: (1, 2)})
+    gases = [[sp.Function(f"{n}{k}")(x, t) for n in "rupe"] for k in (1, 2)]
+    equations, conditions = {}, {}
+    for (r, u, p, e), part in zip(gases, (A, B), strict=True):
+        balances = (
+            r.diff(t) + (r * u).diff(x),
+            (r * u).diff(t) + (r * u * u + p).diff(x),
+            e.diff(t) + (u * (e + p)).diff(x),
+            p - 0.4 * (e - r * u**2 / 2),
+        )
+        for number, balance in enumerate(balances):
+            equations[f"{u.func}{number}"] = kp.Equation(balance, on=part)
+        start = kp.Condition([r - 1, u, e - 1], on="initial", where=part)
+        conditions[f"{r.func} starts"] = start
+    (_, u1, p1, _), (_, u2, p2, _) = gases
+    conditions |= {
+        "left": kp.Condition(u1, on={x: 0}),
+        "right": kp.Condition(u2, on={x: 2}),
+        "meet": kp.Condition([u1 - u2, p1 - p2], on=kp.geometry.Interface(A, B)),
+    }
+    domain = Box({x: (0, 2)}, time={t: (0, 1)})
+    texts = warnings_of(domain, equations, conditions)
+    assert not any("interface" in text for text in texts)
+
+
+def test_regions_that_are_written_anew_are_the_same():
+    u, v, q, r = (sp.Function(name)(x, y) for name in "uvqr")
+    s, w = (sp.Function(name)(x, y) for name in "sw")
+    equations = {}
+    for low, (f, a, b) in enumerate(((u, q, s), (v, r, w))):
+        system = a + f.diff(x), b + f.diff(y), a.diff(x) + b.diff(y)
+        for number, expression in enumerate(system):
+            part = Box({x: (low, low + 1), y: (0, 1)})
+            equations[f"{f.func}{number}"] = kp.Equation(expression, on=part)
+    conditions = {
+        "left": kp.Condition(u - 1, on={x: 0}),
+        "right": kp.Condition(v, on={x: 2}),
+        "walls": kp.Condition(s, on=[{y: 0}, {y: 1}], where=x < 1),
+        "walls2": kp.Condition(w, on=[{y: 0}, {y: 1}], where=x > 1),
+        "meet": kp.Condition(u - v, on={x: 1}),
+    }
+    texts = warnings_of(Box({x: (0, 2), y: (0, 1)}), equations, conditions)
+    assert any("need 2" in text for text in texts)
 
 
 def test_cauchy_data_of_both_sides_need_no_condition_between():
