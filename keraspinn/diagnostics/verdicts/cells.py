@@ -63,11 +63,12 @@ def savings_on_cells(tangent):
 
     Returns:
         The savings in the scales, and an array `(f,)` of each field's, relative to the
-        energy that it stores alone.
+        energy that it stores alone: in all, or the mean over cells, weighted by squares
+        of the field's derivatives, if that is more.
     """
     domain, random = tangent.model.problem.domain, np.random.default_rng(0)
     inner, avoided = _parts(tangent.model.problem)
-    total, alone = 0.0, np.zeros(len(tangent.model.problem.fields))
+    total, (alone, means) = 0.0, np.zeros((2, len(tangent.model.problem.fields)))
     if domain.dimension not in RULES or not inner:
         return total, alone
     most = CELLS[domain.dimension]
@@ -80,7 +81,7 @@ def savings_on_cells(tangent):
             numbers = np.arange(most) % count
         indices = np.unravel_index(numbers, (int(1 / width),) * domain.dimension)
         cells = width * (2 * np.stack(indices, axis=-1) + 1) - 1
-        is_valid, slopes, hessians, energies = variation(cells, width)
+        is_valid, slopes, hessians, energies, squares = variation(cells, width)
         if not np.any(stored):
             stored = abs(energies[:, :count].sum(axis=1)) * max(count / most, 1.0)
         apart = abs(cells[:, None] - avoided) > INSIDE * width
@@ -96,14 +97,25 @@ def savings_on_cells(tangent):
         first, second = slopes[:, is_valid] / sizes
         steps = np.einsum("cij,cj->ci", inverse, second) / 2
         factor = max(count / most, 1.0)
-        pairs = (np.sum(x * steps, axis=0) for x in (first, second))
-        saved, other = (x.reshape(len(alone), -1).sum(axis=1) for x in pairs)
-        is_resolved = abs(saved - other) < UNRESOLVED * other
-        alone += np.where(is_resolved, saved, 0.0) * factor
-        if abs(saved.sum() - other.sum()) < UNRESOLVED * other.sum():
-            total += float(saved.sum()) * factor
+        shape = len(steps), len(alone), steps.shape[1] // len(alone)
+        pair = [(x * steps).reshape(shape).sum(axis=2) for x in (first, second)]
+        saved, other = (x.sum(axis=0) for x in pair)
+        alone += _resolved(saved, other) * factor
+        total += float(_resolved(saved.sum(), other.sum())) * factor
+        # A weak part may vary as much as a stiff one, with little energy.
+        local = abs(energies[:, is_valid].T) + abs(pair[1])
+        local *= squares[:, :count].sum(axis=1)
+        weights = np.zeros_like(local)
+        np.divide(squares[:, is_valid].T, local, out=weights, where=local > 0)
+        means += _resolved(*((weights * x).sum(axis=0) for x in pair))
     whole = stored + alone
-    return total, np.divide(alone, whole, out=0 * alone, where=whole > 0)
+    shares = np.divide(alone, whole, out=0 * alone, where=whole > 0)
+    return total, np.fmax(shares, means)
+
+
+def _resolved(saved, other):
+    """Return savings by one rule, or zero where another rule differs."""
+    return np.where(abs(saved - other) < UNRESOLVED * other, saved, 0.0)
 
 
 def _parts(problem):
@@ -199,17 +211,18 @@ class _Variation:
     def __call__(self, cells, width):
         """Return which cells lie inside, `(c,)`, and variations in each.
 
-        These are slopes `(2, c, t)`, Hessians `(c, t, t)`, and the energy `(f, c)` that
-        each field stores alone.
+        These are slopes `(2, c, t)`, Hessians `(c, t, t)`, the energy `(f, c)` that
+        each field stores alone, and integrals `(f, c)` of squares of its derivatives.
         """
         domain, slopes, hessians, energies = self._domain, 0.0, 0.0, 0.0
+        squares = 0.0
         points = domain.half * (cells[:, None] + width * self._points)
         flat = points.reshape(-1, domain.dimension)
         tested = points[:, : RULES[domain.dimension][0] ** domain.dimension]
         is_inside = inside(domain, tested + domain.centre)
         weights = self._weights * width**domain.dimension
-        for parts, keys, rates in self._pieces:
-            values = rates(flat + domain.centre)
+        for parts, keys, function in self._pieces:
+            values = function(flat + domain.centre)
             if parts not in domain.blocks("interior"):
                 here = np.any([domain.contains(part, flat) for part in parts], axis=0)
                 values = np.where(here, values, 0.0)
@@ -220,12 +233,14 @@ class _Variation:
             alone = np.array([[f == n for f, _ in keys] for n in self._names], float)
             factors = second, values[-count:], values[-count:], weights[0], alone, alone
             each = np.einsum("klcq,kcq,lcq,q,fk,fl->fcq", *factors, optimize=True) / 2
-            each = np.where(is_inside, each[..., : is_inside.shape[1]], 0.0)
-            each = np.where(np.isfinite(each), each, 0.0)
-            energies += each.sum(axis=2)
+            varies = [[any(index) for _, index in keys]] * alone
+            rates = np.einsum("kcq,q,fk->fcq", values[-count:] ** 2, weights[0], varies)
+            each = np.stack([each, rates])[..., : is_inside.shape[1]]
+            each = np.where(is_inside & np.isfinite(each), each, 0.0).sum(axis=3)
+            energies, squares = energies + each[0], squares + each[1]
             both = np.einsum("klcq,slq,q->kcsq", second, changes, weights[1])
             hessians += np.einsum("tkq,kcsq->cts", changes, both)
-        return is_inside.all(axis=1), slopes, hessians, energies
+        return is_inside.all(axis=1), slopes, hessians, energies, squares
 
     def absent(self, cells, width, held):
         """Return which changes a cell lacks: halves at other faces, `(c, t)`."""

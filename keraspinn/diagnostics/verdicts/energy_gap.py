@@ -47,7 +47,7 @@ class EnergyGap:
             relative to the energy's size, or to the field's, if that is more.
         errors: Dict from names of fields to the norm of their correction, relative to
             the corrected field's, or the savings on cells relative to the energy that
-            the field stores alone, if that is more.
+            the field stores alone, in all or by cell, if that is more.
         quadrature: Standard deviation of the energy over draws of the training's
             points, in the user's units.
         size: Change of the energy from constant fields, in the user's units, as

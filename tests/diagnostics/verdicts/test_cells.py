@@ -182,19 +182,39 @@ def test_gap_is_relative_to_the_change_of_the_energy(added):
     assert gap.relative == gap.gap / gap.size
 
 
-@pytest.mark.parametrize("ratio", [1, 1e6, 1e11])
-def test_savings_are_relative_to_the_energy_that_a_field_stores(ratio):
-    """Fields in one energy that a factor separates, one of them unresolved."""
-    waves, w = 1 + 0.9 * sp.sin(120 * sp.pi * X), sp.Function("w")(X)
-    density = ratio * (U.diff(X) ** 2 / 2 - U) + waves * w.diff(X) ** 2 / 2 - w
-    ends = {"ends": kp.Condition([U, w], on="boundary", hard=True)}
+WAVES = 1 + 0.9 * sp.sin(120 * sp.pi * X)
+
+
+def shares_of_parabolas(density, fields):
+    """Return a problem, a model, and the shares that cells save, by field."""
+    ends = {"ends": kp.Condition(fields, on="boundary", hard=True)}
     domain = kp.geometry.Box({X: (0, 1)})
     problem = kp.Problem(domain, energy=kp.integral(density), conditions=ends)
     with backend.double_precision():
         model = at_rest(problem)
-        (bias,) = (v for v in model.network.weights if v.shape == (2,))
-        bias.assign([1, 1])  # a parabola, as with a constant coefficient
+        (bias,) = (v for v in model.network.weights if v.shape == (len(fields),))
+        bias.assign(np.ones(len(fields)))  # exact for constant coefficients
         _, shares = cells.savings_on_cells(Tangent(model, 100, 10))
+    return problem, model, shares
+
+
+@pytest.mark.parametrize("ratio", [1, 1e4, 1e8])
+@pytest.mark.parametrize("is_wavy", [False, True])
+def test_savings_in_a_weak_part_of_a_field(ratio, is_wavy):
+    stiff, beyond = (ratio, X < 0.5), WAVES if is_wavy else 1
+    density = sp.Piecewise(stiff, (beyond, True)) * U.diff(X) ** 2 / 2
+    density -= sp.Piecewise(stiff, (1, True)) * U
+    *_, (share,) = shares_of_parabolas(density, [U])
+    assert (share > 0.2) == is_wavy
+    assert is_wavy or share < 0.02
+
+
+@pytest.mark.parametrize("ratio", [1, 1e6, 1e11])
+def test_savings_are_relative_to_the_energy_that_a_field_stores(ratio):
+    """Fields in one energy that a factor separates, one of them unresolved."""
+    w = sp.Function("w")(X)
+    density = ratio * (U.diff(X) ** 2 / 2 - U) + WAVES * w.diff(X) ** 2 / 2 - w
+    problem, model, shares = shares_of_parabolas(density, [U, w])
     # The mean of the coefficient in series is the root of 1 - 0.81.
     assert shares[problem.field_names.index("w")] > 0.3
     assert shares[problem.field_names.index("u")] < 0.3
