@@ -17,6 +17,7 @@ from numpy.polynomial.legendre import leggauss
 
 from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.terms import RESIDUAL, condition_terms
+from keraspinn.diagnostics.verdicts.extents import CONSTANT
 from keraspinn.expressions import PartIntegral, Program, SecondVariation
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.geometry.grids import inside
@@ -62,17 +63,18 @@ def savings_on_cells(tangent):
         tangent: The `Tangent` of a model with an energy.
 
     Returns:
-        The savings in the scales, and an array `(f,)` of each field's, relative to the
-        energy that it stores alone: in all, or the mean over cells, weighted by squares
-        of the field's derivatives, if that is more.
+        The savings in the scales, and two arrays `(f,)`: each field's savings, relative
+        to the energy that it stores alone, in all or the mean over cells, weighted by
+        squares of the field's derivatives, if that is more; and each field's size for
+        errors, relative to its own.
     """
     domain, random = tangent.model.problem.domain, np.random.default_rng(0)
     inner, avoided = _parts(tangent.model.problem)
     total, (alone, means) = 0.0, np.zeros((2, len(tangent.model.problem.fields)))
     if domain.dimension not in RULES or not inner:
-        return total, alone
+        return total, alone, 1.0 + alone
     most = CELLS[domain.dimension]
-    variation, stored = _Variation(tangent, inner), 0.0
+    variation, stored = _Variation(tangent, inner), np.zeros((2, len(alone)))
     held = _held_faces(domain, avoided)
     for width in (2.0**-level for level in LEVELS):
         count = int(width**-domain.dimension)
@@ -81,9 +83,10 @@ def savings_on_cells(tangent):
             numbers = np.arange(most) % count
         indices = np.unravel_index(numbers, (int(1 / width),) * domain.dimension)
         cells = width * (2 * np.stack(indices, axis=-1) + 1) - 1
-        is_valid, slopes, hessians, energies, squares = variation(cells, width)
+        is_valid, slopes, hessians, own = variation(cells, width)
+        factor, (energies, _, squares) = max(count / most, 1.0), own
         if not np.any(stored):
-            stored = abs(energies[:, :count].sum(axis=1)) * max(count / most, 1.0)
+            stored = abs(own[:2, :, :count].sum(axis=2)) * factor
         apart = abs(cells[:, None] - avoided) > INSIDE * width
         is_valid &= apart.any(axis=2).all(axis=1)
         is_valid &= np.isfinite(hessians).all(axis=(1, 2)) & (np.arange(most) < count)
@@ -96,7 +99,6 @@ def savings_on_cells(tangent):
         inverse = np.linalg.pinv(scaled, LEAST, hermitian=True)
         first, second = slopes[:, is_valid] / sizes
         steps = np.einsum("cij,cj->ci", inverse, second) / 2
-        factor = max(count / most, 1.0)
         shape = len(steps), len(alone), steps.shape[1] // len(alone)
         pair = [(x * steps).reshape(shape).sum(axis=2) for x in (first, second)]
         saved, other = (x.sum(axis=0) for x in pair)
@@ -108,9 +110,10 @@ def savings_on_cells(tangent):
         weights = np.zeros_like(local)
         np.divide(squares[:, is_valid].T, local, out=weights, where=local > 0)
         means += _resolved(*((weights * x).sum(axis=0) for x in pair))
-    whole = stored + alone
+    whole, sizes = stored[0] + alone, np.ones_like(alone)
     shares = np.divide(alone, whole, out=0 * alone, where=whole > 0)
-    return total, np.fmax(shares, means)
+    np.divide(*stored, out=sizes, where=stored[1] > 0)
+    return total, np.fmax(shares, means), np.sqrt(sizes)
 
 
 def _resolved(saved, other):
@@ -211,11 +214,11 @@ class _Variation:
     def __call__(self, cells, width):
         """Return which cells lie inside, `(c,)`, and variations in each.
 
-        These are slopes `(2, c, t)`, Hessians `(c, t, t)`, the energy `(f, c)` that
-        each field stores alone, and integrals `(f, c)` of squares of its derivatives.
+        These are slopes `(2, c, t)`, Hessians `(c, t, t)`, and for each field an array
+        `(3, f, c)`: the energy that it stores alone with the least that counts, without
+        it, and integrals of squares of its derivatives.
         """
-        domain, slopes, hessians, energies = self._domain, 0.0, 0.0, 0.0
-        squares = 0.0
+        domain, slopes, hessians, sums = self._domain, 0.0, 0.0, 0.0
         points = domain.half * (cells[:, None] + width * self._points)
         flat = points.reshape(-1, domain.dimension)
         tested = points[:, : RULES[domain.dimension][0] ** domain.dimension]
@@ -231,16 +234,22 @@ class _Variation:
             slopes += np.einsum("tkq,kcq,rq->rct", changes, values[:count], weights)
             second = values[count:-count].reshape(count, count, *values.shape[1:])
             alone = np.array([[f == n for f, _ in keys] for n in self._names], float)
-            factors = second, values[-count:], values[-count:], weights[0], alone, alone
-            each = np.einsum("klcq,kcq,lcq,q,fk,fl->fcq", *factors, optimize=True) / 2
-            varies = [[any(index) for _, index in keys]] * alone
-            rates = np.einsum("kcq,q,fk->fcq", values[-count:] ** 2, weights[0], varies)
-            each = np.stack([each, rates])[..., : is_inside.shape[1]]
+            nodes, is_same = values[-count:], alone.T @ alone
+            work = np.einsum("klcq,kcq,lcq->klcq", second, nodes, nodes)
+            by_others = abs(np.einsum("klcq,kl->kcq", work, 1 - is_same))
+            work = np.einsum("klcq,kl->kcq", work, is_same)
+            varies = np.array([any(index) for _, index in keys])[:, None, None]
+            each = np.stack([work / 2, by_others / 2, nodes**2 * varies]) * weights[0]
+            each = each[..., : is_inside.shape[1]]
             each = np.where(is_inside & np.isfinite(each), each, 0.0).sum(axis=3)
-            energies, squares = energies + each[0], squares + each[1]
+            sums += np.einsum("rkc,fk->rfc", each, alone)
             both = np.einsum("klcq,slq,q->kcsq", second, changes, weights[1])
             hessians += np.einsum("tkq,kcsq->cts", changes, both)
-        return is_inside.all(axis=1), slopes, hessians, energies, squares
+        plain, by_others, squares = sums
+        # Loads by other fields may balance, which leaves a field of zero.
+        size = np.divide(by_others, plain, out=0 * plain, where=plain > 0) / 2
+        own = np.stack([plain * (1 + (CONSTANT * size) ** 2), plain, squares])
+        return is_inside.all(axis=1), slopes, hessians, own
 
     def absent(self, cells, width, held):
         """Return which changes a cell lacks: halves at other faces, `(c, t)`."""

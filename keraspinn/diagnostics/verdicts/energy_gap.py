@@ -210,10 +210,11 @@ def _measured(model, points):
     values, changes = tangent.moved(second, step)
     fields = zip(problem.field_names, values[FIELDS], changes[FIELDS], strict=True)
     scales, errors = problem.scales, {}
-    saved, shares = savings_on_cells(tangent)
-    for (name, u, change), share in zip(fields, shares, strict=True):
+    saved, shares, sizes = savings_on_cells(tangent)
+    for (name, u, change), share, by in zip(fields, shares, sizes, strict=True):
         reference = u - change, not scales.offset(name), scales.field(name)
-        errors[name] = max(rms(change) / (extent(*reference) or 1.0), float(share))
+        error = rms(change) / (by * extent(*reference) or 1.0)
+        errors[name] = float(max(error, share))
     gap = max(float(gained), float(promised), 0.0) + saved
     unit = float(RESIDUAL in scales.terms) or abs(float(energy)) or 1.0
     left = max((abs(gained - promised) + saved) / unit, *shares)
