@@ -240,10 +240,13 @@ def _describe_insulation(domain, terms):
     diffusive = [f for f, indices in needed.items() if max(map(sum, indices)) == 2]
     if not diffusive:
         return ""
+    pairs = [(t.parts, e) for t in condition_terms(terms) for e in t.expressions]
+    given = [fields_of([e]) for parts, e in pairs for _ in parts]
+    field = min(diffusive, key=lambda name: sum(name in names for names in given))
     return (
         "Unlike in finite elements, a part without a condition is not insulated. For "
         "zero flux, declare keraspinn.Condition(keraspinn.normal_derivative("
-        f"{diffusive[0]}, domain), on=...). "
+        f"{field}, domain), on=...). "
     )
 
 

@@ -259,6 +259,9 @@ def test_insulation_advice_is_for_diffusive_fields():
         kp.Condition(W, on=SQUARE),
         AT_FIRST,
     )
+    velocities = {"u": laplace(U), "w": laplace(V)}
+    conditions = kp.Condition(U, on="boundary"), kp.Condition(V, on={Y: 1})
+    assert "normal_derivative(v, " in warned(SQUARE, velocities, *conditions)
     bent = warned(RAY, F.diff(R, 4) - 1, kp.Condition([F, F.diff(R)], on={R: 0}))
     assert "normal_derivative" not in bent and "elsewhere" in bent
     half = kp.Condition(U, on={Y: 1}, where=X < 0)
