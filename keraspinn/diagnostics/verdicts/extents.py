@@ -45,6 +45,9 @@ def has_zero(problem, name):
 def largest_terms(model, batches, declared, zeros):
     """Return the root mean square of the largest term, for all but energies.
 
+    It is at least a thousandth of that which derivatives would give as large as the
+    fields' deviations: those of a linear or constant field are zero.
+
     Args:
         model: The `PINNModel`, in double precision.
         batches: Dict from term names to batches.
@@ -55,6 +58,7 @@ def largest_terms(model, batches, declared, zeros):
         Dict from pairs of a term's name and an expression's number.
     """
     problem, largest = model.problem, {}
+    deviations = _deviations(model, batches)
     terms = {n: term for n, term in problem.terms.items() if not term.is_energy}
     for name, term in terms.items():
         batch = batches[name]
@@ -63,7 +67,10 @@ def largest_terms(model, batches, declared, zeros):
             if batch.targets is not None:  # both are measured from the same offset
                 zero, scaled = scaled.as_coeff_Add()
             pieces = sp.Add.make_args(scaled)
-            program = Program(pieces, problem.coordinates)
+            nodes = scaled.atoms(sp.Derivative)
+            rates = {d: deviations[d.expr] for d in nodes if d.expr in deviations}
+            changed = (p.xreplace(rates) for p in pieces if p.has(sp.Derivative))
+            program = Program([*pieces, *changed], problem.coordinates)
             values = []
             fields = fields_of([term.expressions[k]])
             homes = [{*problem.field_terms[field]} for field in fields]
@@ -81,6 +88,22 @@ def largest_terms(model, batches, declared, zeros):
                 share = 1.0 if alone else CONSTANT
                 largest[name, k] = max(largest[name, k], share * expected)
     return largest
+
+
+def _deviations(model, batches):
+    """Return a dict from scaled fields to a part of their standard deviations.
+
+    That of a constant field is a part of its magnitude.
+    """
+    problem, deviations = model.problem, {}
+    for field in problem.fields:
+        where = batches[next(iter(problem.field_terms[field.func.__name__]))]
+        (values,) = model._fields.at(Program([field], problem.coordinates), where)
+        values, name = ops.convert_to_numpy(values), field.func.__name__
+        level = problem.scales.offset(name) / problem.scales.field(name)
+        deviation = max(float(np.std(values)), CONSTANT * rms(values + level))
+        deviations[field] = sp.Float(CONSTANT * deviation)
+    return deviations
 
 
 def rms(values):

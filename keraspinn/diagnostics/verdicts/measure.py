@@ -92,10 +92,10 @@ def verdict(
     The estimate does not include errors caused by noisy `Data`;
     `PINNModel.parameter_deviation` estimates those of parameters. A field that a coarse
     solution has as zero, the velocity across a channel, is measured by a thousandth of
-    its possible size. The error of a field that varies little around its mean, a
-    temperature in kelvin, is relative to three standard deviations. That of a field far
-    larger than expected is at least the residual of its conditions, relative to their
-    values.
+    its possible size, and so are residuals of linear and constant fields. The error of
+    a field that varies little around its mean, a temperature in kelvin, is relative to
+    three standard deviations. That of a field far larger than expected is at least the
+    residual of its conditions, relative to their values.
 
     Args:
         model: A `PINNModel` of any precision, trained by any method.

@@ -7,9 +7,10 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
+from keraspinn import backend
 from keraspinn.declaration.scaling.find import prescribed_magnitudes
 from keraspinn.diagnostics import Verdict, verdict
-from keraspinn.diagnostics.verdicts import correction, measure
+from keraspinn.diagnostics.verdicts import correction, extents, measure
 from keraspinn.diagnostics.verdicts.causes import is_unique
 from keraspinn.training.tangent import Tangent
 
@@ -616,6 +617,47 @@ def test_errors_of_derived_quantities():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
+def linear_field(slope, level):
+    """Return a model of Laplace's equation, all but exactly level + slope x."""
+    u = sp.Function("u")(X, Y)
+    box = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+    problem = kp.Problem(
+        box,
+        {"laplace": u.diff(X, 2) + u.diff(Y, 2)},
+        {
+            "ends": kp.Condition(u - level - slope * X, on=[{X: 0}, {X: 1}], hard=True),
+            "walls": kp.Condition(u.diff(Y), on=[{Y: 0}, {Y: 1}]),
+        },
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0).astype("float64")
+    *_, kernel, bias = model.network.weights
+    kernel.assign(1e-12 * kernel.numpy())
+    bias.assign([0])
+    return model
+
+
+@pytest.mark.parametrize(("slope", "level"), [(1, 0), (1e-3, 300), (0, 2)])
+def test_residuals_of_a_linear_field_are_relative_to_its_deviation(slope, level):
+    """All terms of its equation are zero."""
+    model = linear_field(slope, level)
+    tangent = Tangent(model, 100, 20)
+    with backend.double_precision():
+        declared = model.problem.with_scales(model.problem.scales.fields).scales
+        largest = extents.largest_terms(model, tangent.draw(-2), declared, ())
+    size = max(slope / 12**0.5, 1e-3 * (level + slope / 2))
+    for name, times in ("residual", 4), ("walls", 2):  # derivatives by x / 2
+        (unit,) = model.problem.scales.sizes(model.problem.terms[name])
+        assert unit * largest[name, 0] == pytest.approx(1e-3 * times * size, rel=0.2)
+    assert max(verdict(model).misfits.values()) < 1e-5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("slope", "level"), [(1, 0), (0, 2)])
+def test_linear_and_constant_fields_are_solved(slope, level):
+    problem = linear_field(slope, level).problem
+    assert kp.solve(problem, max_time=300, verbose=0).solved
+
+
 def test_source_between_the_points_is_not_trusted():
     narrow = 1e5 * sp.exp(-(((X - 0.3) / 1e-5) ** 2))
     source = line(1.0, 0.0, right=1 + narrow)
