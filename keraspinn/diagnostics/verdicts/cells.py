@@ -83,10 +83,10 @@ def savings_on_cells(tangent):
             numbers = np.arange(most) % count
         indices = np.unravel_index(numbers, (int(1 / width),) * domain.dimension)
         cells = width * (2 * np.stack(indices, axis=-1) + 1) - 1
-        is_valid, slopes, hessians, own = variation(cells, width)
-        factor, (energies, _, squares) = max(count / most, 1.0), own
+        is_valid, slopes, hessians, fields = variation(cells, width)
+        factor, (energies, _, squares) = max(count / most, 1.0), fields
         if not np.any(stored):
-            stored = abs(own[:2, :, :count].sum(axis=2)) * factor
+            stored = abs(fields[:2, :, :count].sum(axis=2)) * factor
         apart = abs(cells[:, None] - avoided) > INSIDE * width
         is_valid &= apart.any(axis=2).all(axis=1)
         is_valid &= np.isfinite(hessians).all(axis=(1, 2)) & (np.arange(most) < count)
@@ -248,8 +248,8 @@ class _Variation:
         plain, by_others, squares = sums
         # Loads by other fields may balance, which leaves a field of zero.
         size = np.divide(by_others, plain, out=0 * plain, where=plain > 0) / 2
-        own = np.stack([plain * (1 + (CONSTANT * size) ** 2), plain, squares])
-        return is_inside.all(axis=1), slopes, hessians, own
+        fields = np.stack([plain * (1 + (CONSTANT * size) ** 2), plain, squares])
+        return is_inside.all(axis=1), slopes, hessians, fields
 
     def absent(self, cells, width, held):
         """Return which changes a cell lacks: halves at other faces, `(c, t)`."""
