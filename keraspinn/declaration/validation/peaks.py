@@ -41,7 +41,7 @@ HIGH_POWER = 30
 # quarter of it lies inside.
 FILLED = 0.2
 # Share of a function's integral, below which a missed peak does not matter.
-SMALLEST_SHARE = 0.01
+SMALLEST_SHARE = 1e-3
 # Magnitude of the logarithm that replaces that of zero or NaN.
 HUGE = 1e300
 LIMITS = {"nan": -HUGE, "neginf": -HUGE, "posinf": HUGE}

@@ -353,6 +353,18 @@ def test_a_narrow_dip_in_the_range_of_a_field_warns(is_step):
         kp.Problem(domain, {"e": w.diff(t) + w / (1 + 5000 * bump)}, {"i": start})
 
 
+@pytest.mark.parametrize(("share", "warns"), [(0.0095, True), (1e-4, False)])
+def test_a_peak_of_a_small_part_of_the_source_warns(share, warns):
+    u = sp.Function("u")(X)
+    load = share * sp.exp(-(((X - 0.37) / 1e-6) ** 2)) / (1e-6 * sp.sqrt(sp.pi))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ends = {"b": kp.Condition(u, "boundary")}
+        equation = {"e": u.diff(X, 2) + 1 + load}
+        problem = kp.Problem(kp.geometry.Box({X: (0, 1)}), equation, ends)
+    assert ("has a peak at x = 0.37" in problem.unreliable) == warns
+
+
 @pytest.mark.parametrize(
     "factor",
     [
