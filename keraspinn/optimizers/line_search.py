@@ -75,8 +75,7 @@ def search(
     best = zero, lower, gradient
     start = ops.logical_not(active), ops.zeros((), "int32"), first, left, right, best
     _, count, *_, (step, value, change) = ops.while_loop(unfinished, body, start)
-    value = ops.where(step > 0, value, loss)
-    return SearchResult(step, value, change, count)
+    return SearchResult(step, ops.where(step > 0, value, loss), change, count)
 
 
 def _beyond(left, here):

@@ -199,8 +199,7 @@ def gelu(x, order):
     """Use y = x · Φ(x), Φ(x) = erfc(−x / √2) / 2 the normal distribution function."""
     scaled = x * _GELU_ROOT
     rest = (0.5 * _GELU_ROOT**k * c for k, c in enumerate(erf(scaled, order)) if k)
-    distribution = [0.5 * ops.erfc(-scaled), *rest]
-    return _times_identity(x, distribution)
+    return _times_identity(x, [0.5 * ops.erfc(-scaled), *rest])
 
 
 @register_activation(keras.activations.relu, keras.ops.relu)

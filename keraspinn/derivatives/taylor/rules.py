@@ -163,8 +163,7 @@ def activate(activation, x):
             f"No Taylor coefficients for activation '{name}'. Write them with "
             "`keraspinn.taylor.register_activation`."
         )
-    is_linear = coefficients is coefficients_of(None)
-    return x if is_linear else x.compose(coefficients)
+    return x if coefficients is coefficients_of(None) else x.compose(coefficients)
 
 
 def affine(x, kernel, bias=None):

@@ -203,8 +203,7 @@ def _measured(model, points):
     scales, tried = np.diag(matrix) + NOTHING * np.trace(matrix), []
     for damping in DAMPING:
         step = np.linalg.solve(matrix + damping * np.diag(scales), slope / 2)
-        promised = slope @ step / 2
-        tried.append((other @ step - step @ theirs @ step, promised, step))
+        tried.append((other @ step - step @ theirs @ step, slope @ step / 2, step))
     gained, promised, step = max(tried, key=lambda trial: trial[0])
     (size,) = problem.scales.sizes(problem.terms[RESIDUAL])
     values, changes = tangent.moved(second, step)
@@ -219,8 +218,7 @@ def _measured(model, points):
     unit = float(RESIDUAL in scales.terms) or abs(float(energy)) or 1.0
     left = max((abs(gained - promised) + saved) / unit, *shares)
     numbers = size * float(energy), size * gap, float(left)
-    result = EnergyGap(*numbers, errors, size=size * unit)
-    return result, values, tangent, step, second
+    return EnergyGap(*numbers, errors, size=size * unit), values, tangent, step, second
 
 
 def _system(tangent, batches, weights):
