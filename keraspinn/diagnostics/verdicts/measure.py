@@ -223,7 +223,6 @@ class _Measurement:
             unreliable=self.problem.unreliable,
             contradictions=contradictions,
             has_time=self.problem.domain.time_coordinate is not None,
-            is_linear=causes.is_linear(self.problem),
             shifts=offsets.free_shifts(self.problem),
             quantities={name: self.factor * e for name, e in derived},
             is_unique=causes.is_unique(self.problem),

@@ -9,9 +9,6 @@ from keraspinn.diagnostics.verdicts.report import LEFT, percent, report
 # Factor of an estimate up to which an error is possible where most of the residuals are
 # unexplained: those of porous media with a dry part were 4 times as large.
 SEVERAL = 4.0
-# Factor of such residuals in a nonlinear problem with time: what they leave out of a
-# field that decays may grow again. One that ended at 0 in place of 2.8 left 1.5e-4.
-GROWTH = 1e3
 # Slack of a field that is named, relative to the largest.
 MOST = 0.5
 
@@ -59,8 +56,6 @@ class Verdict:
             `"a constant"`; the errors do not count it.
         is_unexplained: Whether the correction leaves more than half of the residuals,
             so that an error may be several times its estimate.
-        is_linear: Whether equations and conditions are linear. If not, what residuals
-            leave out may grow in time.
         moves: Dict from names of unknown parameters to their relative change if all
             equations held, 0 within the deviation by noise; NaN where it is unknown.
         unproven: Estimates where `errors` are unknown, a dict; they can be far too
@@ -101,7 +96,6 @@ class Verdict:
     of_energy: bool = False
     is_unique: bool = True
     is_unexplained: bool = False
-    is_linear: bool = True
     moves: dict[str, float] = dataclasses.field(default_factory=dict)
     unproven: dict[str, float] = dataclasses.field(default_factory=dict)
 
@@ -140,8 +134,6 @@ class Verdict:
         if self.is_unexplained:
             left = _largest(e for n, e in self.left.items() if n not in self.equations)
             error = max(SEVERAL * error, left)
-            if self.has_time and not self.is_linear:
-                error = max(error, GROWTH * _largest(self.left.values()))
         largest = max(error, _largest(self.sums.values()), self.slack)
         return self.decided and largest <= self.tolerance and not self.faults
 

@@ -385,32 +385,6 @@ def test_unexplained_residuals_of_conditions_count(left, trusted):
     assert Verdict(*numbers).trusted
 
 
-@pytest.mark.parametrize("left", [1e-6, 1e-4])
-@pytest.mark.parametrize("has_time", [False, True])
-@pytest.mark.parametrize("is_linear", [False, True])
-def test_unexplained_residuals_may_grow_in_time(left, has_time, is_linear):
-    numbers = {"u": 1e-3}, {"e": 0.02}, {"e": left}, 0.05, ("e",)
-    kinds = {"has_time": has_time, "is_linear": is_linear}
-    grows = has_time and not is_linear and left > 1e-5
-    assert Verdict(*numbers, is_unexplained=True, **kinds).trusted != grows
-    assert Verdict(*numbers, **kinds).trusted
-
-
-@pytest.mark.slow
-def test_a_field_that_decays_and_does_not_grow_again_is_not_trusted():
-    """u' = (t - 4) u - u³ falls to 3e-4, and returns to 2.8 at t = 12."""
-    t = sp.Symbol("t")
-    u = sp.Function("u")(t)
-    problem = kp.Problem(
-        kp.geometry.Box(time={t: (0, 12)}),
-        {"e": u.diff(t) - (t - 4) * u + u**3},
-        {"start": kp.Condition(u - 1, on="initial")},
-    )
-    solution = kp.solve(problem, tolerance=0.05, max_time=60, verbose=0)
-    right = abs(solution.model.predict(np.array([[12.0]]), verbose=0) - 2.817) < 0.1
-    assert right or not solution.verdict.trusted
-
-
 @pytest.mark.slow
 def test_error_of_a_porous_medium_with_a_dry_part_is_estimated():
     """Barenblatt's solution has a kink at its front, where its diffusivity is zero."""
