@@ -45,8 +45,8 @@ def has_zero(problem, name):
 def largest_terms(model, batches, declared, zeros):
     """Return the root mean square of the largest term, for all but energies.
 
-    It is at least a thousandth of that which derivatives would give as large as the
-    fields' deviations: those of a linear or constant field are zero.
+    It is at least a thousandth of the least term with derivatives, if these were as
+    large as the fields' deviations: those of a linear or constant field are zero.
 
     Args:
         model: The `PINNModel`, in double precision.
@@ -67,21 +67,25 @@ def largest_terms(model, batches, declared, zeros):
             if batch.targets is not None:  # both are measured from the same offset
                 zero, scaled = scaled.as_coeff_Add()
             pieces = sp.Add.make_args(scaled)
-            nodes = scaled.atoms(sp.Derivative)
-            rates = {d: deviations[d.expr] for d in nodes if d.expr in deviations}
-            changed = (p.xreplace(rates) for p in pieces if p.has(sp.Derivative))
-            program = Program([*pieces, *changed], problem.coordinates)
-            values = []
+            rates = [_rate(p, deviations) for p in pieces if p.has(sp.Derivative)]
+            rates = [] if None in rates else rates
+            program = Program([*rates, *pieces], problem.coordinates)
+            values, least = [], []
             fields = fields_of([term.expressions[k]])
             homes = [{*problem.field_terms[field]} for field in fields]
             inside = [batches[n] for n in set.intersection(*homes) - {name}]
             for where in (batch, *inside):
                 if term.holds_normals and where.normals is None:  # numbers of size one
                     where = where._replace(normals=ops.ones_like(where.points))
-                values += model._fields.at(program, where)
+                computed = model._fields.at(program, where)
+                values += computed[len(rates) :]
+                least += computed[: len(rates)]
             if batch.targets is not None:
                 values.append(batch.targets[..., k] / size - float(zero))
-            largest[name, k] = max(rms(ops.convert_to_numpy(v)) for v in values)
+            sizes = [rms(ops.convert_to_numpy(v)) for v in least]
+            least = min((size for size in sizes if size > 0), default=0.0)
+            sizes = [rms(ops.convert_to_numpy(v)) for v in values]
+            largest[name, k] = max(*sizes, least)
             alone = term.is_equation and len(pieces) == 1
             if alone or zeros:
                 expected = declared.sizes(term)[k] / size
@@ -102,8 +106,17 @@ def _deviations(model, batches):
         values, name = ops.convert_to_numpy(values), field.func.__name__
         level = problem.scales.offset(name) / problem.scales.field(name)
         deviation = max(float(np.std(values)), CONSTANT * rms(values + level))
-        deviations[field] = sp.Float(CONSTANT * deviation)
+        if 0 < deviation < np.inf:
+            deviations[field] = sp.Float(CONSTANT * deviation)
     return deviations
+
+
+def _rate(piece, deviations):
+    """Return a derivative's factor times its field's deviation, or `None`."""
+    factor, node = piece.as_independent(sp.Derivative, as_Add=False)
+    if isinstance(node, sp.Derivative) and node.expr in deviations:
+        return factor * deviations[node.expr]
+    return None
 
 
 def rms(values):
@@ -115,8 +128,7 @@ def without_largest(values, share):
     """Return values without a share of them, those of the largest magnitude."""
     if not np.isfinite(values).all():
         return values
-    order = np.argsort(abs(values))
-    return values[order[: len(values) - int(share * len(values))]]
+    return values[np.argsort(abs(values))[: len(values) - int(share * len(values))]]
 
 
 def without_levels(problem, batches, fields):

@@ -616,7 +616,6 @@ def test_errors_of_derived_quantities():
     assert model.integrate(mean) == pytest.approx(1.5)  # and the model is as it was
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
 def linear_field(slope, level):
     """Return a model of Laplace's equation, all but exactly level + slope x."""
     u = sp.Function("u")(X, Y)
@@ -658,6 +657,42 @@ def test_linear_and_constant_fields_are_solved(slope, level):
     assert kp.solve(problem, max_time=300, verbose=0).solved
 
 
+def test_a_large_coefficient_of_a_derivative_that_vanishes_hides_no_residual():
+    """u_x + 7000 u_y = f(x) with u = x, where f is not one."""
+    u = sp.Function("u")(X, Y)
+    source = 1 + sp.sin(2 * sp.pi * X) / 4
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1), Y: (0, 1)}),
+        {"e": u.diff(X) + 7000 * u.diff(Y) - source},
+        {
+            "inflow": kp.Condition(u, on={X: 0}),
+            "bottom": kp.Condition(u.diff(Y), on={Y: 0}),
+        },
+    )
+    network = keras.Sequential([keras.layers.Dense(1)])
+    model = kp.PINNModel(problem, network, seed=0).astype("float64")
+    model.network.layers[0].set_weights([np.array([[0.5], [0.0]]), np.array([0.5])])
+    result = verdict(model)
+    assert result.left["e"] > 0.1 and not result.trusted
+
+
+@pytest.mark.parametrize(
+    "residual",
+    [
+        lambda u: u.diff(X) - u.subs(X, X / 2).diff(X) / 2 - u,  # a neutral delay
+        lambda u: sp.sqrt(-u.diff(X)) - 1,
+        lambda u: 1 / u.diff(X) - 2,
+    ],
+)
+def test_terms_without_a_linear_derivative_have_no_least_size(residual):
+    u = sp.Function("u")(X)
+    start = kp.Condition(u - 1, on={X: 0})
+    problem = kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": residual(u)}, {"s": start})
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0).astype("float64")
+    assert not verdict(model).trusted
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_source_between_the_points_is_not_trusted():
     narrow = 1e5 * sp.exp(-(((X - 0.3) / 1e-5) ** 2))
     source = line(1.0, 0.0, right=1 + narrow)
