@@ -65,14 +65,14 @@ def savings_on_cells(tangent):
     Returns:
         The savings in the scales, and two arrays `(f,)`: each field's savings, relative
         to the energy that it stores alone, in all or the mean over cells, weighted by
-        squares of the field's derivatives, if that is more; and each field's size for
-        errors, relative to its own.
+        squares of the field's derivatives, if that is more; and the least size that
+        counts for a field, relative to its own.
     """
     domain, random = tangent.model.problem.domain, np.random.default_rng(0)
     inner, avoided = _parts(tangent.model.problem)
     total, (alone, means) = 0.0, np.zeros((2, len(tangent.model.problem.fields)))
     if domain.dimension not in RULES or not inner:
-        return total, alone, 1.0 + alone
+        return total, alone, alone
     most = CELLS[domain.dimension]
     variation, stored = _Variation(tangent, inner), np.zeros((2, len(alone)))
     held = _held_faces(domain, avoided)
@@ -110,10 +110,10 @@ def savings_on_cells(tangent):
         weights = np.zeros_like(local)
         np.divide(squares[:, is_valid].T, local, out=weights, where=local > 0)
         means += _resolved(*((weights * x).sum(axis=0) for x in pair))
-    whole, sizes = stored[0] + alone, np.ones_like(alone)
+    whole, least = stored[0] + alone, np.zeros_like(alone)
     shares = np.divide(alone, whole, out=0 * alone, where=whole > 0)
-    np.divide(*stored, out=sizes, where=stored[1] > 0)
-    return total, np.fmax(shares, means), np.sqrt(sizes)
+    np.divide(stored[0] - stored[1], stored[1], out=least, where=stored[1] > 0)
+    return total, np.fmax(shares, means), np.sqrt(np.maximum(least, 0.0))
 
 
 def _resolved(saved, other):

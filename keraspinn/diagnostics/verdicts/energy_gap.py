@@ -210,9 +210,9 @@ def _measured(model, points):
     fields = zip(problem.field_names, values[FIELDS], changes[FIELDS], strict=True)
     scales, errors = problem.scales, {}
     saved, shares, sizes = savings_on_cells(tangent)
-    for (name, u, change), share, by in zip(fields, shares, sizes, strict=True):
+    for (name, u, change), share, least in zip(fields, shares, sizes, strict=True):
         reference = u - change, not scales.offset(name), scales.field(name)
-        error = rms(change) / (by * extent(*reference) or 1.0)
+        error = rms(change) / (max(extent(*reference), least * rms(u)) or 1.0)
         errors[name] = float(max(error, share))
     gap = max(float(gained), float(promised), 0.0) + saved
     unit = float(RESIDUAL in scales.terms) or abs(float(energy)) or 1.0
