@@ -67,9 +67,7 @@ def held_or_streamed(x):
         return x, None, False
     if isinstance(x, Sampler):
         return None, x, False
-    if is_stream(x):
-        return None, None, True
-    return {"residual": x}, None, False
+    return (None, None, True) if is_stream(x) else ({"residual": x}, None, False)
 
 
 def evaluation_data(problem, x, y, batch_size, replicas=1, label="evaluation"):
