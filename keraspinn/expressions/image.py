@@ -5,7 +5,7 @@ import functools
 import sympy as sp
 
 from keraspinn.expressions.field import Field
-from keraspinn.expressions.line_integral import LineIntegral
+from keraspinn.expressions.line_integral import LineIntegral, without_line_integrals
 from keraspinn.expressions.parameter import Parameter
 
 
@@ -127,7 +127,7 @@ def plain_fields(expressions, coordinates=()):
     plain = {}
     for expression in expressions:
         # A variable of integration replaces no coordinate.
-        outside = expression.replace(LineIntegral, lambda *_: sp.S.Zero)
+        outside = without_line_integrals(expression)
         for field in outside.atoms(Field):
             # SymPy's chain rule writes a replaced argument as a Dummy.
             named = [a for a in set(field.args) if type(a) is sp.Symbol]

@@ -25,7 +25,7 @@ from keraspinn.declaration.validation.discontinuities import (
 from keraspinn.declaration.validation.peaks import describe_peaks
 from keraspinn.expressions import Field, fields_of, required_derivatives, validate
 from keraspinn.expressions.image import plain_fields, with_images, with_sums
-from keraspinn.expressions.line_integral import LineIntegral
+from keraspinn.expressions.line_integral import without_line_integrals
 
 
 def validate_conditions(conditions):
@@ -92,7 +92,7 @@ def validate_declaration(equations, conditions, domain, densities):
         for expression in summed:
             check_holds_a_field(expression, where)
         declared += summed
-        outside = [e.replace(LineIntegral, lambda *_: sp.S.Zero) for e in group]
+        outside = [without_line_integrals(e) for e in group]
         at = domain, blocks, where
         shifted_arguments.check_kernels(group, *at)
         shifted_arguments.check_tables(summed, *at)

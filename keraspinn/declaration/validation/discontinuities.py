@@ -18,7 +18,7 @@ from keraspinn.declaration.validation.branch_ends import bracket, branch_ends
 from keraspinn.declaration.validation.periodicity import differs_at_ends
 from keraspinn.expressions import Interpolation, Program, distinct_nodes, normalize
 from keraspinn.expressions.field import Field
-from keraspinn.expressions.line_integral import LineIntegral
+from keraspinn.expressions.line_integral import without_line_integrals
 from keraspinn.geometry import in_coordinates_of, relation
 
 # Functions with a kink or jump, whose SymPy derivatives hold a DiracDelta or less.
@@ -176,7 +176,7 @@ def _find_jump_of(value, variables, domain, part):
 
 def _find_jump(expression, domain, part, may_be_lost):
     """Find where the coefficient of a derivative jumps along its coordinates."""
-    expression = expression.replace(LineIntegral, lambda *_: sp.S.Zero)
+    expression = without_line_integrals(expression)
     space, (known, names) = {*domain.coordinates}, with_symbols(expression)
     for sides in branch_ends(known):
         end = sides[0] - sides[1]

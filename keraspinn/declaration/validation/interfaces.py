@@ -4,7 +4,6 @@ import itertools
 import json
 
 import numpy as np
-import sympy as sp
 
 from keraspinn.declaration.parts import part_to_json
 from keraspinn.declaration.probe_points import probe_points
@@ -12,7 +11,7 @@ from keraspinn.declaration.terms import count_conditions, is_on
 from keraspinn.declaration.validation.initial_parts import SMALLEST_SHARE
 from keraspinn.declaration.validation.normal_order import ORDER_POINTS, NormalOrder
 from keraspinn.expressions import fields_of
-from keraspinn.expressions.line_integral import LineIntegral
+from keraspinn.expressions.line_integral import without_line_integrals
 from keraspinn.geometry import Geometry, Interface, Mesh
 
 
@@ -36,8 +35,7 @@ def describe_missing_interface(domain, equations, terms):
         part, is_whole = equation.on, equation.where is None
         if is_whole and isinstance(part, Geometry) and not isinstance(part, Mesh):
             key = json.dumps(part_to_json(part))
-            # An integral has a bound variable, and no order.
-            local = equation.expression.replace(LineIntegral, lambda *_: sp.S.Zero)
+            local = without_line_integrals(equation.expression)
             systems.setdefault(key, (part, []))[1].append(local)
     if len(systems) < 2:
         return ""

@@ -4,7 +4,7 @@ import sympy as sp
 
 from keraspinn.declaration.probe_points import with_symbols
 from keraspinn.expressions import At, NormalComponent, PartIntegral, fields_of
-from keraspinn.expressions.line_integral import LineIntegral
+from keraspinn.expressions.line_integral import without_line_integrals
 
 # Ratio of a field and its scale, beyond which training suffers.
 FAR = 30.0
@@ -117,7 +117,7 @@ def _is_linear(expression):
 
 def _plain(expression):
     """Return an expression in symbols, and the fields and parameters they replace."""
-    local = expression.replace(LineIntegral, lambda *_: sp.S.Zero)
+    local = without_line_integrals(expression)
     plain, symbols = with_symbols(local)
     unknown = {n: s for n, s in symbols.items() if not isinstance(n, NormalComponent)}
     return plain, unknown

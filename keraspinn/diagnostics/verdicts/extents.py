@@ -82,10 +82,9 @@ def largest_terms(model, batches, declared, zeros):
                 least += computed[: len(rates)]
             if batch.targets is not None:
                 values.append(batch.targets[..., k] / size - float(zero))
-            sizes = [rms(ops.convert_to_numpy(v)) for v in least]
-            least = min((size for size in sizes if size > 0), default=0.0)
-            sizes = [rms(ops.convert_to_numpy(v)) for v in values]
-            largest[name, k] = max(*sizes, least)
+            sizes = [rms(ops.convert_to_numpy(v)) for v in [*values, *least]]
+            floor = min((s for s in sizes[len(values) :] if s > 0), default=0.0)
+            largest[name, k] = max(*sizes[: len(values)], floor)
             alone = term.is_equation and len(pieces) == 1
             if alone or zeros:
                 expected = declared.sizes(term)[k] / size
