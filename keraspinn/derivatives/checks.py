@@ -53,9 +53,7 @@ def check_derivatives(network, derivatives, coordinates):
     ValueError: The equations need ∂²u/∂x², zero for this network whatever its ...
     """
     variables = [v for v in network.trainable_weights if v.shape and "float" in v.dtype]
-    if not variables:
-        return
-    vanishing = _vanishing(derivatives())
+    vanishing = _vanishing(derivatives()) if variables else set()
     for scale in SCALES:
         if vanishing:
             with keras.StatelessScope(_redrawn(variables, scale)):
@@ -119,12 +117,10 @@ def warn_of_flatness(network, lines):
     def change(points):
         return np.ptp(ops.convert_to_numpy(network(points)), axis=0)
 
-    def is_flat(line):
-        return (change(line) <= FLAT * change(_unit(line))).all()
-
     for scale in SCALES:
         with keras.StatelessScope(_redrawn(variables, scale)):
-            flat = [name for name in flat if is_flat(lines[name])]
+            pairs = [(name, change(lines[name]), _unit(lines[name])) for name in flat]
+            flat = [n for n, size, unit in pairs if (size <= FLAT * change(unit)).all()]
     if variables and flat:
         warnings.warn(
             f"The network hardly changes along {_enumerated(flat)}, which it receives "
@@ -178,16 +174,16 @@ def check_no_activity_losses(network, points):
         ...
     ValueError: A layer has an `activity_regularizer` or calls `add_loss`, ...
     """
-    for training in (False, True):  # some layers add losses only in training
-        with keras.StatelessScope(collect_losses=True) as scope:
+    with keras.StatelessScope(collect_losses=True) as scope:
+        for training in (False, True):  # some layers add losses only in training
             network(points, training=training)
-        if scope.losses:
-            raise ValueError(
-                "A layer has an `activity_regularizer` or calls `add_loss`, which "
-                "training would ignore: its losses are those of the equations and "
-                "conditions. Write the requirement as a `keraspinn.Condition`, or "
-                "regularize weights, as with `kernel_regularizer`."
-            )
+    if scope.losses:
+        raise ValueError(
+            "A layer has an `activity_regularizer` or calls `add_loss`, which training "
+            "would ignore: its losses are those of the equations and conditions. Write "
+            "the requirement as a `keraspinn.Condition`, or regularize weights, as "
+            "with `kernel_regularizer`."
+        )
 
 
 def _vanishing(derivatives):

@@ -9,8 +9,6 @@ interval of half width h gives q h². Each equation and condition is divided by 
 largest term. A factor of about three is accurate enough.
 """
 
-import numpy as np
-
 from keraspinn.declaration.probe_points import PROBES, parameter_corners
 from keraspinn.declaration.scaling import spectral_solve as spectral
 from keraspinn.declaration.scaling.offsets import find_offsets, needs_offset
@@ -66,26 +64,6 @@ def find_vanishing_fields(problem, scales):
     parts = _term_sizes(domain, terms, scales.offsets, sizes)
     solved = _solve(domain, terms, scales.offsets, sizes)
     return {n for n in solved if _vanishes(n, solved, parts.values(), sizes)}
-
-
-def prescribed_magnitudes(problem, scales, field):
-    """Return magnitudes of values that conditions prescribe for a field, scaled.
-
-    Args:
-        problem: The `Problem`.
-        scales: `Scales` with a size for every field.
-        field: Name of the field.
-
-    Returns:
-        Dict from pairs of a condition's name and the number of its expression.
-    """
-    sizes = scales.fields
-    parts = _term_sizes(problem.domain, problem.terms, scales.offsets, sizes)
-    return {
-        (name, k): part.source / problem.scales.sizes(problem.terms[name])[k]
-        for (name, k), part in parts.items()
-        if part.gives(field) and part.source > ROUND_OFF * part.largest(sizes)
-    }
 
 
 def _vanishes(field, solved, parts, expected):
@@ -148,21 +126,21 @@ def _estimate(domain, terms, offsets, ones, known):
     has_time = domain.time_coordinate is not None and not has_data
     slow = [p for p in flat if not (has_time and p.prescribes_rate)]
     has_rates = len(slow) < len(flat)
-    is_strict = not domain.space_coordinates or domain.dimension == 1
     how = domain, terms, offsets, expected
     least = prescribed | _from_single_terms(slow, unknown, offsets)
-    solved = _solve(*how, is_strict)
     reached = _solve(*how, least, find=integrated_magnitudes)
-    # Polynomials find other solutions of a nonlinear problem, too.
-    is_other = any(solved[f] > FAR_ABOVE * reached.get(f, np.inf) for f in solved)
-    if reached and (is_other or not solved):
+    if reached:  # polynomials find other solutions of a nonlinear problem, too
         return sizes | {f: reached[f] for f in unknown if reached.get(f)}
+    is_strict = not domain.space_coordinates or domain.dimension == 1
+    solved = _solve(*how, is_strict)
     if is_strict and not (solved or has_rates):
         solved = _solve(*how)
     if has_rates and not solved:
-        least = prescribed | _from_terms(slow, unknown, offsets, known)
         early = _solve(*how, find=spectral.magnitudes_at_the_beginning)
-        return sizes | _limited(early, sizes, least)
+        early = {f: max(size, least.get(f, 0.0)) for f, size in early.items() if size}
+        return sizes | {
+            f: size for f, size in early.items() if size < sizes.get(f, 0.0)
+        }
     is_missed = domain.space_coordinates and not (has_data or any(solved.values()))
     if is_missed and any(p.is_narrow for p in flat):
         average = _solve(*how, find=spectral.projected_magnitudes)
@@ -200,21 +178,6 @@ def _from_single_terms(parts, unknown, offsets):
         if (size := max(alone, default=0.0)) > ROUND_OFF * abs(offsets.get(field, 0.0)):
             sizes[field] = size
     return sizes
-
-
-def _limited(solved, sizes, least):
-    """Return magnitudes below those of prescribed rates over all of time, a dict.
-
-    Args:
-        solved: Result of `magnitudes_at_the_beginning`.
-        sizes: Dict of the fields' magnitudes, with the prescribed rates.
-        least: Dict of the magnitudes without these rates. A beginning with less
-            does not stand for later times.
-    """
-    if any(least.get(field, 0.0) > FAR_ABOVE * size for field, size in solved.items()):
-        return {}
-    limits = {f: max(size, least.get(f, 0.0)) for f, size in solved.items() if size}
-    return {f: size for f, size in limits.items() if size < sizes.get(f, 0.0)}
 
 
 def _solve(domain, terms, offsets, expected, *how, find=spectral.spectral_magnitudes):

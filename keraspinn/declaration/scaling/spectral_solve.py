@@ -6,11 +6,10 @@ shear. All equations and conditions together are solved by least squares in Cheb
 polynomials, in waves along periodic coordinates, by Newton's method.
 """
 
-import itertools
-
 import numpy as np
 
 from keraspinn.declaration.scaling import linearization
+from keraspinn.declaration.terms import expressions_of
 from keraspinn.expressions import At
 
 # Polynomial degrees, by the number of coordinates that fields vary along.
@@ -31,9 +30,6 @@ FIRST_STEPS = 6
 SHARES = [0.5**k for k in range(1, 17)]
 # Number of fields up to which these are tried.
 MOST_FIELDS = 4
-# Ratio of a field to itself at half of the time, above which it grows: by diffusion,
-# it is the square root of two.
-SETTLED = 1.3
 # Multiples of the points for a source that polynomials do not resolve, and the ratio
 # up to which both solutions agree.
 DENSITIES, AGREEMENT = (8, 12), 2.0
@@ -56,7 +52,7 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed, is_strict=False
         Dict of magnitudes, 0 for a field that vanishes. Empty if polynomials do not
         solve an equation, or an expression cannot be linearized.
     """
-    return _attempt(domain, terms, offsets, expected, fixed, is_strict=is_strict)[0]
+    return _attempt(domain, terms, offsets, expected, fixed, is_strict=is_strict)
 
 
 def projected_magnitudes(domain, terms, offsets, expected, fixed):
@@ -72,16 +68,16 @@ def projected_magnitudes(domain, terms, offsets, expected, fixed):
         Dict of magnitudes that may lack some.
     """
     problem = domain, terms, offsets, expected, fixed
-    first, second = (_attempt(*problem, density=n)[0] for n in DENSITIES)
+    first, second = (_attempt(*problem, density=n) for n in DENSITIES)
     pairs = {n: sorted((size, second.get(n, 0.0))) for n, size in first.items()}
     return {n: high for n, (low, high) in pairs.items() if high < AGREEMENT * low}
 
 
 def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
-    """Return magnitudes of fields that stop growing in the beginning of the time.
+    """Return magnitudes of fields in the longest beginning that polynomials solve.
 
     Many periods are beyond any polynomial. Shorter and shorter shares of the time are
-    tried, from the expected magnitudes and from the initial values.
+    tried.
 
     Args:
         domain, terms, offsets, expected, fixed: As for `spectral_magnitudes`.
@@ -89,20 +85,18 @@ def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
     Returns:
         Dict of magnitudes, empty if there are none.
     """
-    if len(expected) > MOST_FIELDS or not all(map(_is_local, terms.values())):
-        return {}
+    expressions = expressions_of(terms.values())
+    has_others = any(term.table or term.regions for term in terms.values())
+    if len(expected) > MOST_FIELDS or has_others or any(e.has(At) for e in expressions):
+        return {}  # not point by point, or with data
     problem = domain, terms, offsets, expected, fixed
-    for share, start in itertools.product(SHARES, (False, True)):
-        how = {"is_strict": not domain.space_coordinates, "is_initial": start}
-        magnitudes, growth = _attempt(*problem, share, **how)
-        if magnitudes:
-            pairs = zip(magnitudes.items(), growth, strict=True)
-            return {name: size for (name, size), grown in pairs if grown <= SETTLED}
-    return {}
+    return next(filter(None, (_attempt(*problem, share) for share in SHARES)), {})
 
 
-def _attempt(domain, terms, offsets, expected, fixed, share=1.0, density=1, **how):
-    """Return magnitudes in a share of the time, and how far each has grown there.
+def _attempt(
+    domain, terms, offsets, expected, fixed, share=1.0, density=1, is_strict=False
+):
+    """Return magnitudes in a share of the time.
 
     More points than determine the coefficients make it a projection, which may miss
     linear equations and, in steady problems, linear conditions.
@@ -120,20 +114,14 @@ def _attempt(domain, terms, offsets, expected, fixed, share=1.0, density=1, **ho
             missed = [r for r in rows if r.is_linear and (r.is_equation or is_steady)]
             held = [row for row in rows if row not in missed]
         with np.errstate(all="ignore"):  # numbers that are not finite raise an error
-            reached, growth = _solve(polynomials, rows, held, sizes, **how)
+            reached = _solve(polynomials, rows, held, sizes, is_strict)
     except ValueError:
-        return {}, ()
-    return dict(zip(expected, reached.tolist(), strict=True)), growth
+        return {}
+    return dict(zip(expected, reached.tolist(), strict=True))
 
 
-def _is_local(term):
-    """Return whether a term holds point by point, without data."""
-    has_shifts = any(expression.has(At) for expression in term.expressions)
-    return not (term.table or term.regions or has_shifts)
-
-
-def _solve(polynomials, rows, held, sizes, is_strict=False, is_initial=False):
-    """Return fields' largest values by Gauss-Newton steps, and their growth, `(f,)`.
+def _solve(polynomials, rows, held, sizes, is_strict):
+    """Return the largest values of the fields by Gauss-Newton steps, `(f,)`.
 
     Only the rows in `held` need be solved.
 
@@ -144,12 +132,6 @@ def _solve(polynomials, rows, held, sizes, is_strict=False, is_initial=False):
     is_linear = all(row.is_linear for row in rows)
     # A fourth power has no gradient at zero.
     coefficients = sizes[:, None] * (polynomials.degrees == 0) * (not is_linear)
-    if is_initial and not is_linear:  # begin with the initial values
-        conditions = [row for row in rows if not row.is_equation]
-        missed, jacobian = linearization.stack_rows(conditions, coefficients, sizes)
-        constant = polynomials.degrees.argmin()
-        constants = jacobian[:, constant :: polynomials.count]
-        coefficients[:, constant] -= sizes * np.linalg.lstsq(constants, missed)[0]
     smallest, is_nonzero = ZERO * sizes, coefficients.any()
     last = np.full_like(coefficients, np.inf)
     for number in range(min(MOST_STEPS, MOST_WORK // coefficients.size)):
@@ -161,8 +143,7 @@ def _solve(polynomials, rows, held, sizes, is_strict=False, is_initial=False):
         if coefficients.size - rank > (0 if is_nonzero else len(coefficients)):
             raise ValueError("Other fields solve the problem too.")
         coefficients = coefficients + step
-        values = abs(inside @ coefficients[:, :, None])
-        reached = values.max(axis=(1, 2))
+        reached = abs(inside @ coefficients[:, :, None]).max(axis=(1, 2))
         length, before, total = (
             np.linalg.norm(c / sizes[:, None]) for c in (step, last, coefficients)
         )
@@ -173,6 +154,4 @@ def _solve(polynomials, rows, held, sizes, is_strict=False, is_initial=False):
     is_solved = all(row.is_solved(coefficients, sizes, is_strict) for row in held)
     if change > linearization.LARGEST_RESIDUAL or not is_solved:
         raise ValueError("Newton's method does not converge to a solution.")
-    before = values[:, : values.shape[1] // 2].max(axis=(1, 2))
-    growth = reached / np.maximum(before, smallest)
-    return np.where(reached > smallest, reached, 0.0), growth
+    return np.where(reached > smallest, reached, 0.0)

@@ -1,4 +1,4 @@
-"""Field magnitudes of initial value problems, from a coarse integration."""
+"""Integration of initial value problems: coarse for magnitudes, fine for errors."""
 
 import warnings
 
@@ -14,7 +14,13 @@ from keraspinn.expressions.nodes import distinct_nodes
 
 # Relative errors of a step; the absolute one is this part of the magnitude so far.
 STEP_ERRORS = 1e-4, 1e-5
-# Ratio of magnitudes by these, above which they are errors that have grown.
+# The same of fields that a trained model is compared with.
+FINE_ERRORS = 1e-10, 1e-8
+# Part of a field's magnitude from which on its errors are relative.
+SMALL = 1e-6
+# Largest difference of these fields, relative to them.
+AGREEMENT = 1e-3
+# Ratio of magnitudes by the first two, above which they are errors that have grown.
 LARGEST_RATIO = 3.0
 # Expected magnitude of a field that is zero, relative to the largest one.
 NEGLIGIBLE = 1e-9
@@ -56,8 +62,39 @@ def integrated_magnitudes(domain, terms, offsets, expected, fixed, least):
     return loose if max(ratios, default=0.0) <= LARGEST_RATIO else {}
 
 
+def integrated_fields(problem, scales, points):
+    """Return the fields of an initial value problem, or `None` for other problems.
+
+    A residual does not show every error: u = 0 solves u' = (t − 4) u, and a field that
+    decays to almost zero before t = 4 may grow again.
+
+    Args:
+        problem: The `Problem`.
+        scales: `Scales` with a size for every field.
+        points: Coordinates, `(n, 1)`.
+
+    Returns:
+        List of arrays `(n,)`. `None`, too, if two solutions do not agree, as after a
+        long chaotic time, or if there are too many steps.
+    """
+    sizes = {name: scales.field(name) for name in problem.field_names}
+    how = problem.domain, problem.all_terms, scales.offsets, sizes, {}
+    try:
+        system, at = _InitialValueProblem(*how), points[:, 0]
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # residuals decide after a failure
+            fields, others = (system.fields_at(at, error) for error in FINE_ERRORS)
+    except (TimeoutError, TypeError, ValueError, np.linalg.LinAlgError):
+        return None
+    norms, changes = (np.linalg.norm(a, axis=1) for a in (fields, fields - others))
+    offsets = np.array([[scales.offset(name)] for name in sizes])
+    return [*(fields + offsets)] if (changes <= AGREEMENT * norms).all() else None
+
+
 class _InitialValueProblem:
     """Ordinary differential equations with conditions at one end of an interval.
+
+    Its coordinate is the share of the interval, from 0 at the conditions to 1.
 
     Args:
         domain, terms, offsets, expected, fixed: As for `integrated_magnitudes`.
@@ -87,8 +124,10 @@ class _InitialValueProblem:
         distances = abs(centre - self._length / 2 - ends)
         if not self._length or max(distances) > ROUND_OFF * half:
             raise ValueError("Conditions stand elsewhere.")
-        self._point = np.array([fixed.get(s, ends[0]) for s in domain.coordinates])
-        states = [sp.Symbol(f"{f} {k}") for f, n in orders.items() for k in range(n)]
+        point = np.array([fixed.get(s, ends[0]) for s in domain.coordinates])
+        pairs = [(f, k) for f, n in orders.items() for k in range(n)]
+        self._sizes = np.array([SMALL * expected[f] / half**k for f, k in pairs])
+        states = [sp.Symbol(f"{f} {k}") for f, k in pairs]
         self._lasts = np.cumsum([*orders.values()]) - 1
         self._firsts = self._lasts + 1 - [*orders.values()]
         highest = [sp.Symbol(f"{f} {orders[f]}") for f in self._fields]
@@ -97,7 +136,7 @@ class _InitialValueProblem:
         )
         self._rates = _LinearSystem(equations, highest, [*domain.coordinates, *states])
         initial = _LinearSystem(conditions, states, domain.coordinates)
-        self._initial = initial(self._point)
+        self._point, self._initial = point, initial(point)
 
     def _stand_ins(self, domain, expressions):
         """Return the order of each field, and symbols for fields and derivatives."""
@@ -134,8 +173,8 @@ class _InitialValueProblem:
             while begin < 1:
                 last = reached
                 sizes = np.maximum(last, small)
-                values = self._integrated(begin, share, state, sizes, error)
-                state, reached = values[-1], np.maximum(last, abs(values).max(axis=0))
+                values = self._integrated(begin, share, state, sizes, error).y
+                state, reached = values[:, -1], np.maximum(last, abs(values).max(1))
                 begin, share, growth = share, 2 * share, reached / last
         except TimeoutError:
             if not begin:
@@ -146,8 +185,24 @@ class _InitialValueProblem:
         largest = zip(self._fields, reached[self._firsts].tolist(), strict=True)
         return {field: size for field, size in largest if np.isfinite(size)}
 
+    def fields_at(self, points, error):
+        """Return the fields less their offsets, each an array `(n,)`.
+
+        Args:
+            points: Coordinates, `(n,)`.
+            error: Relative error of a step.
+
+        Raises:
+            TimeoutError: After too many evaluations.
+            ValueError: If there is no solution.
+        """
+        self._evaluations = MOST_EVALUATIONS
+        states = self._integrated(0.0, 1.0, self._initial, self._sizes, error)
+        shares = (points - self._point[self._column]) / self._length
+        return states.sol(shares)[self._firsts]
+
     def _integrated(self, begin, end, state, magnitudes, error):
-        """Return states between two shares of the interval, `(n, states)`.
+        """Return SciPy's solution between two shares of the interval.
 
         Raises:
             ValueError: If there is no solution.
@@ -163,10 +218,11 @@ class _InitialValueProblem:
             rtol=error,
             atol=error * np.where(magnitudes > 0, magnitudes, least),
             max_step=LONGEST_STEP,
+            dense_output=True,
         )
         if not (solution.success and (abs(solution.y) < LARGEST).all()):
             raise ValueError("There is no solution.")
-        return solution.y.T
+        return solution
 
     def _derivative(self, share, state):
         """Return derivatives of all states by the share of the interval.

@@ -10,6 +10,8 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
 from keraspinn.declaration.scaling import find, offsets
+from keraspinn.declaration.scaling.time_integration import integrated_fields
+from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.diagnostics.verdicts import causes, extents
 from keraspinn.diagnostics.verdicts.correction import correction, row_norms, total_norm
 from keraspinn.diagnostics.verdicts.energy_gap import energy_verdict
@@ -31,9 +33,6 @@ INSIDE = 1000
 ON_A_FACE = 100
 # Smallest share of the residuals that a correction explains: the rest may be round-off.
 LEAST_EXPLAINED = 0.1
-# Ratio of a field to its expected scale, beyond which its error is relative to the
-# values of its conditions.
-FAR = 30.0
 # Amplification of residuals, beyond which a problem is nearly underdetermined: most
 # that converge have 10 to 5,000, a steady front at an unknown position 2e5. Nonlinear
 # ones of `examples.verdicts` that converge have up to 430, and a Fisher front at a
@@ -94,8 +93,8 @@ def verdict(
     solution has as zero, the velocity across a channel, is measured by a thousandth of
     its possible size, and so are residuals of linear and constant fields. The error of
     a field that varies little around its mean, a temperature in kelvin, is relative to
-    three standard deviations. That of a field far larger than expected is at least the
-    residual of its conditions, relative to their values.
+    three standard deviations. Initial value problems of ordinary differential equations
+    without unknown parameters are integrated by LSODA instead.
 
     Args:
         model: A `PINNModel` of any precision, trained by any method.
@@ -185,11 +184,15 @@ class _Measurement:
         # In time windows, errors by the remaining residuals accumulate, too.
         is_open = isinstance(model.network, TimeWindows) and self.is_unexplained
         self.factor = 1 / max(1 - left / before, LEAST_EXPLAINED) if is_open else 1
-        coefficients = tangent.model.coefficients.values()
-        self.coefficients = [float(v.numpy()) for v in coefficients]
+        self.coefficients = [float(v.numpy()) for v in model.coefficients.values()]
         # Scales in which every term has a size, even if training uses none.
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
         self.zeros = find.find_vanishing_fields(self.problem, self.declared)
+        if integrated := self._integrate():
+            pairs = zip(self.values[FIELDS], integrated, strict=True)
+            self.changes[FIELDS] = [field - other for field, other in pairs]
+            self.left[FIELDS], self.known_slacks, self.factor = integrated, {}, 1
+        self.is_integrated = bool(integrated)
         sizes = self.declared, self.zeros
         self.few = tangent.draw(-2)
         self.terms = extents.largest_terms(tangent.model, self.few, *sizes)
@@ -200,6 +203,7 @@ class _Measurement:
         usual, rest = (total_norm(residuals, *how, RARE) for residuals in sides)
         if max(self.errors.values()) <= tolerance:
             self.is_unexplained |= not rest <= UNEXPLAINED * usual
+        self.is_unexplained &= not self.is_integrated
 
     def verdict(self, quantities):
         """Return the `Verdict`, whose slacks are measured unless they are known."""
@@ -297,25 +301,31 @@ class _Measurement:
 
     def _errors(self):
         """Return relative errors of fields and parameters, and sizes of the fields."""
-        errors, sizes = {}, []
-        fields = (side[FIELDS] for side in (self.values, self.changes, self.left))
-        named = zip(self.problem.field_names, *fields, strict=True)
-        for name, value, change, corrected in named:
+        problem, errors, sizes = self.problem, {}, []
+        pairs = self.changes[FIELDS], self.left[FIELDS]
+        for name, change, corrected in zip(problem.field_names, *pairs, strict=True):
             expected = self.declared.field(name)
-            has_zero = extents.has_zero(self.problem, name)
+            has_zero = extents.has_zero(problem, name)
             size = extents.extent(corrected, has_zero, expected)
             if name in self.zeros:
                 size = max(size, extents.CONSTANT * expected)
             sizes.append(size)
             errors[name] = _ratio(rms(change), size) * self.factor
-            if rms(value - self.declared.offsets.get(name, 0.0)) > FAR * expected:
-                errors[name] = max([errors[name], *self._missed_values(name)])
         moves = self.direction[self.tangent.size - len(self.coefficients) :]
-        triples = zip(self.problem.parameters, self.coefficients, moves, strict=True)
+        triples = zip(problem.parameters, self.coefficients, moves, strict=True)
         for parameter, value, move in triples:
             size = abs(value) or abs(float(parameter.initial)) or 1.0
             errors[parameter.name] = abs(float(move)) / size * self.factor
         return errors, sizes
+
+    def _integrate(self):
+        """Return integrated fields of an initial value problem, a list or `None`."""
+        problem = self.problem
+        if problem.parameters or getattr(self.model.network, "jumps", None):
+            return None  # they differ from the declaration
+        points = ops.convert_to_numpy(self.batches[RESIDUAL].points)
+        points = problem.scales.centre + problem.scales.half * points
+        return integrated_fields(problem, self.declared, points)
 
     def _by_window(self, sizes):
         """Return the largest relative error of a field in each window, a tuple."""
@@ -336,12 +346,6 @@ class _Measurement:
                 errors[number] = max(errors[number], error)
         return tuple(errors.tolist())
 
-    def _missed_values(self, field):
-        """Return residuals of a field's own conditions, relative to their values."""
-        known = find.prescribed_magnitudes(self.problem, self.declared, field)
-        pairs = ((self.values[name][k], size) for (name, k), size in known.items())
-        return [_ratio(rms(residual), size) for residual, size in pairs]
-
     def slacks(self, sizes, damping):
         """Return changes that residuals do not see, of parameters only without data."""
         names, values = self.problem.field_names, []
@@ -361,7 +365,8 @@ class _Measurement:
 
     def _is_estimated(self, result):
         """Return whether the correction solves equations and conditions."""
-        is_determined = result.decided and result.slack <= result.tolerance
+        is_decided = result.decided or self.is_integrated
+        is_determined = is_decided and result.slack <= result.tolerance
         against = result.underdetermined or result.unreliable or self.is_unexplained
         return is_determined and not against
 

@@ -5,6 +5,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
+from keraspinn.declaration.scaling.time_integration import integrated_fields
 
 T, MU = sp.symbols("t mu")
 
@@ -206,3 +207,45 @@ def test_a_division_by_an_initial_parameter_of_zero_declares():
     k = kp.Parameter("k", initial=0.0)
     equation = x.diff(T) / k + x
     assert sizes({"decay": equation}, sp.Eq(x, 1), 60)["x"] == pytest.approx(1)
+
+
+def integrated(equations, conditions, end):
+    domain = kp.geometry.Box(time={T: (0, end)})
+    conditions = {"initial": kp.Condition(conditions, on="initial")}
+    problem = kp.Problem(domain, equations, conditions)
+    points = np.linspace(0, end, 101)[:, None]
+    return integrated_fields(problem, problem.scales, points), points[:, 0]
+
+
+def test_fields_of_an_initial_value_problem_with_an_offset():
+    x, v = fields("x v")
+    equations = {"rate": x.diff(T) - v, "force": v.diff(T) + x - 300}
+    (velocity, position), t = integrated(equations, [sp.Eq(x, 301), v], 20)
+    np.testing.assert_allclose(position, 300 + np.cos(t), rtol=0, atol=1e-7)
+    np.testing.assert_allclose(velocity, -np.sin(t), rtol=0, atol=1e-7)
+
+
+def test_an_outbreak_from_one_in_a_million_is_integrated():
+    (x,) = fields("x")
+    (infected,), t = integrated({"logistic": x.diff(T) - x * (1 - x)}, x - 1e-6, 30)
+    np.testing.assert_allclose(infected, 1 / (1 + (1e6 - 1) * np.exp(-t)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("end, is_known", [(3, True), (60, False)])
+def test_a_long_chaotic_time_has_no_integrated_fields(end, is_known):
+    x, y, z = fields("x y z")
+    equations = {
+        "x": x.diff(T) - 10 * (y - x),
+        "y": y.diff(T) - x * (28 - z) + y,
+        "z": z.diff(T) - x * y + 8 * z / 3,
+    }
+    result, _ = integrated(equations, [x - 1, y - 1, z - 1], end)
+    assert (result is not None) == is_known
+
+
+def test_boundary_value_problems_have_no_integrated_fields():
+    (x,) = fields("x")
+    domain = kp.geometry.Box(time={T: (0, 1)})
+    ends = {"start": kp.Condition(x, on="initial"), "end": kp.Condition(x, on={T: 1})}
+    problem = kp.Problem(domain, {"force": x.diff(T, 2) + 1}, ends)
+    assert integrated_fields(problem, problem.scales, np.zeros((1, 1))) is None
