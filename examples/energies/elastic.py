@@ -334,10 +334,19 @@ def quarter():
 
 
 class Plate(Body):
-    """Quarter of a plate with Kirsch's tractions on its outer sides."""
+    """Quarter of a plate with Kirsch's tractions on its outer sides.
 
-    def __init__(self, domain, hole):
-        super().__init__(domain, {x: 0}, {x: SIDE}, (LOAD, 0), hole, (0.0, HOLE))
+    Args:
+        domain: The geometry.
+        hole: The part of its boundary at the hole.
+        pulled: Dict from names to pairs of an outer side and its normal.
+        held: The parts at x = 0 and y = 0.
+    """
+
+    def __init__(self, domain, hole, pulled, held=({x: 0}, {y: 0})):
+        super().__init__(domain, held[0], {x: SIDE}, (LOAD, 0), hole, (0.0, HOLE))
+        self.pulled = pulled
+        self.left, self.below = held
         r2 = x**2 + y**2
         q, cos2, sin2 = HOLE**2 / r2, (x**2 - y**2) / r2, 2 * x * y / r2
         radial = LOAD / 2 * ((1 - q) + (1 - 4 * q + 3 * q**2) * cos2)
@@ -355,28 +364,27 @@ class Plate(Body):
     def hold(self):
         u, v = self.displacements
         return {
-            "left": kp.Condition(u, on={x: 0}, hard=True),
-            "below": kp.Condition(v, on={y: 0}, hard=True),
+            "left": kp.Condition(u, on=self.left, hard=True),
+            "below": kp.Condition(v, on=self.below, hard=True),
         }
 
     def energy(self):
         energy = kp.integral(self.density)
-        for column, symbol in enumerate((x, y)):
-            work = self.exact[:, column].dot(self.displacements)
-            energy -= kp.integral(work, over={symbol: SIDE})
+        for side, normal in self.pulled.values():
+            work = (self.exact * sp.Matrix(normal)).dot(self.displacements)
+            energy -= kp.integral(work, over=side)
         return kp.Problem(self.domain, energy=energy, conditions=self.hold())
 
     def strong(self):
         problem = super().strong()
         conditions = self.hold() | {
-            "left shear": kp.Condition(self.stress[0, 1], on={x: 0}),
-            "below shear": kp.Condition(self.stress[0, 1], on={y: 0}),
+            "left shear": kp.Condition(self.stress[0, 1], on=self.left),
+            "below shear": kp.Condition(self.stress[0, 1], on=self.below),
             "hole": problem.conditions["free"],
         }
-        for column, symbol in enumerate((x, y)):
-            difference = self.stress[:, column] - self.exact[:, column]
-            pulled = kp.Condition(list(difference), on={symbol: SIDE})
-            conditions[f"{symbol} pulled"] = pulled
+        for name, (side, normal) in self.pulled.items():
+            difference = (self.stress - self.exact) * sp.Matrix(normal)
+            conditions[name] = kp.Condition(list(difference), on=side)
         return kp.Problem(self.domain, dict(problem.equations), conditions)
 
     def measure(self, model, reference):
@@ -385,8 +393,15 @@ class Plate(Body):
 
 
 DISK = kp.geometry.Disk((0, 0), HOLE)
-PLATE = Plate(kp.geometry.Box({x: (0, SIDE), y: (0, SIDE)}) - DISK, DISK)
-MESHED = Plate(quarter(), "hole")
+SIDES = {"x pulled": ({x: SIDE}, (1, 0)), "y pulled": ({y: SIDE}, (0, 1))}
+PLATE = Plate(kp.geometry.Box({x: (0, SIDE), y: (0, SIDE)}) - DISK, DISK, SIDES)
+MESHED = Plate(quarter(), "hole", SIDES)
+RING = Plate(
+    kp.geometry.Sector((0, 0), SIDE, (0, np.pi / 2), HOLE, (x, y)),
+    "inner",
+    {"pulled": ("outer", (x / sp.sqrt(x**2 + y**2), y / sp.sqrt(x**2 + y**2)))},
+    held=("end", "start"),
+)
 MODULUS = sp.Piecewise((POLYMER, y < 0.015), (STEEL, True))
 TWO = Layers(BOX.domain, {x: 0}, {x: 0.12}, (0, -LOAD), BOX.free, BOX.tip, MODULUS)
 
@@ -397,6 +412,9 @@ CASES = {
     "plate with a hole": case(PLATE, lambda: {"factor": 3.0}, 120, {"factor": 0.01}),
     "plate with a hole, mesh": case(
         MESHED, lambda: {"factor": 3.0}, 120, {"factor": 0.01}
+    ),
+    "plate with a hole, sector": case(
+        RING, lambda: {"factor": 3.0}, 120, {"factor": 0.01}
     ),
     "L-bracket": case(BRACKET, bracket_reference, 200, BOTH),
     "T": case(TEE, tee_reference, 360, BOTH),
