@@ -17,7 +17,7 @@ STEP_ERRORS = 1e-4, 1e-5
 # The same of fields that a trained model is compared with.
 FINE_ERRORS = 1e-10, 1e-8
 # Part of a field's magnitude from which on its errors are relative.
-SMALL = 1e-6
+SMALL = 1e-4
 # Largest difference of these fields, relative to them.
 AGREEMENT = 1e-3
 # Ratio of magnitudes by the first two, above which they are errors that have grown.
@@ -62,7 +62,7 @@ def integrated_magnitudes(domain, terms, offsets, expected, fixed, least):
     return loose if max(ratios, default=0.0) <= LARGEST_RATIO else {}
 
 
-def integrated_fields(problem, scales, points):
+def integrated_fields(problem, scales, points, values):
     """Return the fields of an initial value problem, or `None` for other problems.
 
     A residual does not show every error: u = 0 solves u' = (t − 4) u, and a field that
@@ -72,6 +72,7 @@ def integrated_fields(problem, scales, points):
         problem: The `Problem`.
         scales: `Scales` with a size for every field.
         points: Coordinates, `(n, 1)`.
+        values: Fields of a trained model there, arrays `(n,)`.
 
     Returns:
         List of arrays `(n,)`. `None`, too, if two solutions do not agree, as after a
@@ -86,9 +87,11 @@ def integrated_fields(problem, scales, points):
             fields, others = (system.fields_at(at, error) for error in FINE_ERRORS)
     except (TimeoutError, TypeError, ValueError, np.linalg.LinAlgError):
         return None
-    norms, changes = (np.linalg.norm(a, axis=1) for a in (fields, fields - others))
     offsets = np.array([[scales.offset(name)] for name in sizes])
-    return [*(fields + offsets)] if (changes <= AGREEMENT * norms).all() else None
+    differences = fields, fields - others, fields - (np.array(values) - offsets)
+    norms, doubts, errors = np.linalg.norm(differences, axis=2)
+    is_known = doubts <= np.maximum(AGREEMENT * norms, errors)  # or far from both
+    return [*(fields + offsets)] if is_known.all() else None
 
 
 class _InitialValueProblem:

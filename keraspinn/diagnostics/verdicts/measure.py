@@ -84,9 +84,8 @@ def verdict(
 
     No error is printed, and `errors` are NaN, where the correction fails: it leaves
     residuals at other points, conditions or data contradict the equations, or a
-    condition is missing. A model is not trusted either if the problem is nearly
-    underdetermined (a front at any position), if data do not identify an
-    unknown parameter, or if the declaration is unreliable.
+    condition is missing. Nor is a model trusted if the problem is underdetermined (a
+    front at any position), or unreliable, or if data do not identify a parameter.
 
     The estimate does not include errors caused by noisy `Data`;
     `PINNModel.parameter_deviation` estimates those of parameters. A field that a coarse
@@ -188,11 +187,11 @@ class _Measurement:
         # Scales in which every term has a size, even if training uses none.
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
         self.zeros = find.find_vanishing_fields(self.problem, self.declared)
-        if integrated := self._integrate():
-            pairs = zip(self.values[FIELDS], integrated, strict=True)
+        self.integrated = self._integrate()
+        if self.integrated:
+            pairs = zip(self.values[FIELDS], self.integrated, strict=True)
             self.changes[FIELDS] = [field - other for field, other in pairs]
-            self.left[FIELDS], self.known_slacks, self.factor = integrated, {}, 1
-        self.is_integrated = bool(integrated)
+            self.left[FIELDS], self.known_slacks, self.factor = self.integrated, {}, 1
         sizes = self.declared, self.zeros
         self.few = tangent.draw(-2)
         self.terms = extents.largest_terms(tangent.model, self.few, *sizes)
@@ -203,7 +202,7 @@ class _Measurement:
         usual, rest = (total_norm(residuals, *how, RARE) for residuals in sides)
         if max(self.errors.values()) <= tolerance:
             self.is_unexplained |= not rest <= UNEXPLAINED * usual
-        self.is_unexplained &= not self.is_integrated
+        self.is_unexplained &= not self.integrated
 
     def verdict(self, quantities):
         """Return the `Verdict`, whose slacks are measured unless they are known."""
@@ -320,12 +319,11 @@ class _Measurement:
 
     def _integrate(self):
         """Return integrated fields of an initial value problem, a list or `None`."""
-        problem = self.problem
+        problem, points = self.problem, self.batches[RESIDUAL].points
         if problem.parameters or getattr(self.model.network, "jumps", None):
             return None  # they differ from the declaration
-        points = ops.convert_to_numpy(self.batches[RESIDUAL].points)
-        points = problem.scales.centre + problem.scales.half * points
-        return integrated_fields(problem, self.declared, points)
+        points = np.asarray(points) * problem.scales.half + problem.scales.centre
+        return integrated_fields(problem, self.declared, points, self.values[FIELDS])
 
     def _by_window(self, sizes):
         """Return the largest relative error of a field in each window, a tuple."""
@@ -365,10 +363,9 @@ class _Measurement:
 
     def _is_estimated(self, result):
         """Return whether the correction solves equations and conditions."""
-        is_decided = result.decided or self.is_integrated
-        is_determined = is_decided and result.slack <= result.tolerance
+        is_decided = result.decided or self.integrated
         against = result.underdetermined or result.unreliable or self.is_unexplained
-        return is_determined and not against
+        return is_decided and result.slack <= result.tolerance and not against
 
     def _causes(self, is_estimated, is_near):
         """Return sentences on likely causes of an untrusted result, a tuple.

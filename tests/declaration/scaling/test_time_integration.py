@@ -214,7 +214,8 @@ def integrated(equations, conditions, end):
     conditions = {"initial": kp.Condition(conditions, on="initial")}
     problem = kp.Problem(domain, equations, conditions)
     points = np.linspace(0, end, 101)[:, None]
-    return integrated_fields(problem, problem.scales, points), points[:, 0]
+    values = np.zeros((len(problem.fields), 101))
+    return integrated_fields(problem, problem.scales, points, values), points[:, 0]
 
 
 def test_fields_of_an_initial_value_problem_with_an_offset():
@@ -248,4 +249,18 @@ def test_boundary_value_problems_have_no_integrated_fields():
     domain = kp.geometry.Box(time={T: (0, 1)})
     ends = {"start": kp.Condition(x, on="initial"), "end": kp.Condition(x, on={T: 1})}
     problem = kp.Problem(domain, {"force": x.diff(T, 2) + 1}, ends)
-    assert integrated_fields(problem, problem.scales, np.zeros((1, 1))) is None
+    assert integrated_fields(problem, problem.scales, *np.zeros((2, 1, 1))) is None
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_an_unstable_field_is_known_where_the_model_is_far_from_it(is_right):
+    # Errors of an integration grow as exp(t), to 5 % at the end.
+    (x,) = fields("x")
+    initial = {"initial": kp.Condition([x, x.diff(T) - 1], on="initial")}
+    domain = kp.geometry.Box(time={T: (0, 20)})
+    force = {"force": x.diff(T, 2) - x + 2 * sp.sin(T)}
+    problem = kp.Problem(domain, force, initial)
+    points = np.linspace(0, 20, 101)[:, None]
+    values = np.sin(points.T) if is_right else 1e3 + points.T
+    fields_ = integrated_fields(problem, problem.scales, points, values)
+    assert (fields_ is None) == is_right
