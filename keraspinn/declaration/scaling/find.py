@@ -2,11 +2,11 @@
 
 Scaled coordinates run from -1 to 1. Boundary conditions, initial conditions and data
 give a field's scale. A coarse solution replaces it if there are no such values, or if
-it is three times as large. Without a coarse solution, beside a front or a pulse,
-ordinary differential equations are integrated from their initial values, and linear
-equations are solved on average. Other scales follow term by term: u'' = q on an
-interval of half width h gives q h². Each equation and condition is divided by its
-largest term. A factor of about three is accurate enough.
+it is three times as large. Ordinary differential equations are integrated from their
+initial values, and beside a narrow source linear equations are solved on average. Other
+scales follow term by term: u'' = q on an interval of half width h gives q h². Each
+equation and condition is divided by its largest term. A factor of about three is
+accurate enough.
 """
 
 from keraspinn.declaration.probe_points import PROBES, parameter_corners

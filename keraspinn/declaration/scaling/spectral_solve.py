@@ -9,8 +9,6 @@ polynomials, in waves along periodic coordinates, by Newton's method.
 import numpy as np
 
 from keraspinn.declaration.scaling import linearization
-from keraspinn.declaration.terms import expressions_of
-from keraspinn.expressions import At
 
 # Polynomial degrees, by the number of coordinates that fields vary along.
 DEGREES = {1: 40}
@@ -30,11 +28,14 @@ FIRST_STEPS = 6
 SHARES = [0.5**k for k in range(1, 17)]
 # Number of fields up to which these are tried.
 MOST_FIELDS = 4
+# Ratio of a field to itself at half of the time, above which it grows: by diffusion,
+# it is the square root of two.
+SETTLED = 1.3
 # Multiples of the points for a source that polynomials do not resolve, and the ratio
 # up to which both solutions agree.
 DENSITIES, AGREEMENT = (8, 12), 2.0
 # Part of the expected magnitude below which a field is zero.
-ZERO = 1e-6
+ZERO = 1e-9
 
 
 def spectral_magnitudes(domain, terms, offsets, expected, fixed, is_strict=False):
@@ -74,7 +75,7 @@ def projected_magnitudes(domain, terms, offsets, expected, fixed):
 
 
 def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
-    """Return magnitudes of fields in the longest beginning that polynomials solve.
+    """Return magnitudes of fields that stop growing in the beginning of the time.
 
     Many periods are beyond any polynomial. Shorter and shorter shares of the time are
     tried.
@@ -85,12 +86,12 @@ def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
     Returns:
         Dict of magnitudes, empty if there are none.
     """
-    expressions = expressions_of(terms.values())
-    has_others = any(term.table or term.regions for term in terms.values())
-    if len(expected) > MOST_FIELDS or has_others or any(e.has(At) for e in expressions):
-        return {}  # not point by point, or with data
+    if len(expected) > MOST_FIELDS or any(term.regions for term in terms.values()):
+        return {}
     problem = domain, terms, offsets, expected, fixed
-    return next(filter(None, (_attempt(*problem, share) for share in SHARES)), {})
+    attempts = filter(None, (_attempt(*problem, share) for share in SHARES))
+    solved, half = next(attempts, {}), next(attempts, {})
+    return {n: s for n, s in solved.items() if s <= SETTLED * half.get(n, 0.0)}
 
 
 def _attempt(

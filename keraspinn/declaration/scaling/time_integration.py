@@ -26,10 +26,14 @@ LARGEST_RATIO = 3.0
 NEGLIGIBLE = 1e-9
 # Share of the interval in one step at most: a source may begin late.
 LONGEST_STEP = 5e-3
+# The same of fields that are compared: of a narrower source the declaration warns.
+FINE_STEP = 1e-3
+# Share of its largest value so far, below which a field is lost in absolute errors.
+LOST = 1e-14
 # Distance from an end, relative to half of the interval, that is round-off.
 ROUND_OFF = 1e-9
 # Evaluations of four equations at most, which bounds the time.
-MOST_EVALUATIONS = 5000
+MOST_EVALUATIONS = 10_000
 # Largest magnitude: beyond, a field grows without bound.
 LARGEST = 1e30
 # Doublings of the interval that ends at the whole one.
@@ -90,7 +94,8 @@ def integrated_fields(problem, scales, points, values):
     offsets = np.array([[scales.offset(name)] for name in sizes])
     differences = fields, fields - others, fields - (np.array(values) - offsets)
     norms, doubts, errors = np.linalg.norm(differences, axis=2)
-    is_known = doubts <= np.maximum(AGREEMENT * norms, errors)  # or far from both
+    # Or the model is far from both; u' = sqrt(u) has another solution than zero.
+    is_known = (norms > 0) & (doubts <= np.maximum(AGREEMENT * norms, errors))
     return [*(fields + offsets)] if is_known.all() else None
 
 
@@ -140,6 +145,7 @@ class _InitialValueProblem:
         self._rates = _LinearSystem(equations, highest, [*domain.coordinates, *states])
         initial = _LinearSystem(conditions, states, domain.coordinates)
         self._point, self._initial = point, initial(point)
+        self._most = MOST_EVALUATIONS // max(1, len(states) // 4)
 
     def _stand_ins(self, domain, expressions):
         """Return the order of each field, and symbols for fields and derivatives."""
@@ -169,14 +175,14 @@ class _InitialValueProblem:
             ValueError: If there is no solution.
         """
         begin, share, state = 0.0, 0.5**DOUBLINGS, self._initial
-        self._evaluations = MOST_EVALUATIONS // max(1, len(state) // 4)  # left
+        self._evaluations = self._most
         reached, growth = abs(state), np.ones_like(state)
         small = error * share * abs(self._derivative(0.0, state))
         try:
             while begin < 1:
                 last = reached
                 sizes = np.maximum(last, small)
-                values = self._integrated(begin, share, state, sizes, error).y
+                values = self._integrated(state, sizes, error, begin, share).y
                 state, reached = values[:, -1], np.maximum(last, abs(values).max(1))
                 begin, share, growth = share, 2 * share, reached / last
         except TimeoutError:
@@ -199,12 +205,17 @@ class _InitialValueProblem:
             TimeoutError: After too many evaluations.
             ValueError: If there is no solution.
         """
-        self._evaluations = MOST_EVALUATIONS
-        states = self._integrated(0.0, 1.0, self._initial, self._sizes, error)
+        self._evaluations, state, longest = self._most, self._initial, FINE_STEP
+        solution = self._integrated(state, self._sizes, error, max_step=longest)
+        values = abs(solution.y[self._firsts])
+        if (values < LOST * np.maximum.accumulate(values, axis=1)).any():
+            raise ValueError("A field is lost in round-off, and may grow again.")
         shares = (points - self._point[self._column]) / self._length
-        return states.sol(shares)[self._firsts]
+        return solution.sol(shares)[self._firsts]
 
-    def _integrated(self, begin, end, state, magnitudes, error):
+    def _integrated(
+        self, state, sizes, error, begin=0.0, end=1.0, max_step=LONGEST_STEP
+    ):
         """Return SciPy's solution between two shares of the interval.
 
         Raises:
@@ -212,15 +223,15 @@ class _InitialValueProblem:
         """
         from scipy.integrate import solve_ivp
 
-        least = NEGLIGIBLE * (magnitudes.max() or 1.0)
+        least = NEGLIGIBLE * (sizes.max() or 1.0)
         solution = solve_ivp(
             self._derivative,
             (begin, end),
             state,
             "LSODA",
             rtol=error,
-            atol=error * np.where(magnitudes > 0, magnitudes, least),
-            max_step=LONGEST_STEP,
+            atol=error * np.where(sizes > 0, sizes, least),
+            max_step=max_step,
             dense_output=True,
         )
         if not (solution.success and (abs(solution.y) < LARGEST).all()):

@@ -117,7 +117,6 @@ def _is_linear(expression):
 
 def _plain(expression):
     """Return an expression in symbols, and the fields and parameters they replace."""
-    local = without_line_integrals(expression)
-    plain, symbols = with_symbols(local)
+    plain, symbols = with_symbols(without_line_integrals(expression))
     unknown = {n: s for n, s in symbols.items() if not isinstance(n, NormalComponent)}
     return plain, unknown

@@ -199,8 +199,7 @@ class _Variation:
             program = Program(rates, problem.coordinates)
 
             def values(points, program=program):
-                scaled = (points - scales.centre) / scales.half
-                batch = Batch(scaled, points, 1.0)
+                batch = Batch((points - scales.centre) / scales.half, points, 1.0)
                 return ops.stack(tangent.model._fields.at(program, batch))
 
             self._pieces.append((parts, keys, tangent.compiled(values)))

@@ -87,13 +87,12 @@ def verdict(
     condition is missing. Nor is a model trusted if the problem is underdetermined (a
     front at any position), or unreliable, or if data do not identify a parameter.
 
-    The estimate does not include errors caused by noisy `Data`;
+    Initial value problems of ordinary differential equations are integrated, and their
+    fields compared. The estimate does not include errors caused by noisy `Data`;
     `PINNModel.parameter_deviation` estimates those of parameters. A field that a coarse
     solution has as zero, the velocity across a channel, is measured by a thousandth of
-    its possible size, and so are residuals of linear and constant fields. The error of
-    a field that varies little around its mean, a temperature in kelvin, is relative to
-    three standard deviations. Initial value problems of ordinary differential equations
-    without unknown parameters are integrated by LSODA instead.
+    its possible size, as residuals of linear and constant fields. The error of a field
+    that varies little, a temperature in kelvin, is relative to three deviations.
 
     Args:
         model: A `PINNModel` of any precision, trained by any method.
@@ -103,9 +102,8 @@ def verdict(
             energy, or before a model is trusted whose correction fits these alone.
             1,000 points take 3 s of one core for 30 × 3 units.
         points_on_face: Number of points on each face.
-        quantities: Optional dict from names to SymPy expressions in the fields, whose
-            relative L2 error is estimated too; or to `keraspinn.integral` terms, such
-            as the heat through a face.
+        quantities: Optional dict from names to SymPy expressions in the fields, or
+            `keraspinn.integral` terms, whose relative L2 error is estimated too.
 
     Returns:
         A `Verdict`.
@@ -187,6 +185,7 @@ class _Measurement:
         # Scales in which every term has a size, even if training uses none.
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
         self.zeros = find.find_vanishing_fields(self.problem, self.declared)
+        self.corrected = max(self._errors()[0].values())
         self.integrated = self._integrate()
         if self.integrated:
             pairs = zip(self.values[FIELDS], self.integrated, strict=True)
@@ -213,6 +212,8 @@ class _Measurement:
         sums = missed_by_sums(self.tangent.model, self.few, self.terms)
         moved = self.tangent, self.direction, self.batches
         derived = quantity_errors(quantities, *moved).items()
+        is_missed = self.integrated and max(errors.values()) > 2 * self.corrected
+        factor = np.nan if is_missed else self.factor
         result = Verdict(
             errors,
             misfits,
@@ -227,7 +228,7 @@ class _Measurement:
             contradictions=contradictions,
             has_time=self.problem.domain.time_coordinate is not None,
             shifts=offsets.free_shifts(self.problem),
-            quantities={name: self.factor * e for name, e in derived},
+            quantities={name: factor * e for name, e in derived},
             is_unique=causes.is_unique(self.problem),
             # Noise remains in any case.
             is_unexplained=self.is_unexplained and not self.problem.measured,
@@ -304,8 +305,7 @@ class _Measurement:
         pairs = self.changes[FIELDS], self.left[FIELDS]
         for name, change, corrected in zip(problem.field_names, *pairs, strict=True):
             expected = self.declared.field(name)
-            has_zero = extents.has_zero(problem, name)
-            size = extents.extent(corrected, has_zero, expected)
+            size = extents.extent(corrected, extents.has_zero(problem, name), expected)
             if name in self.zeros:
                 size = max(size, extents.CONSTANT * expected)
             sizes.append(size)
@@ -362,7 +362,7 @@ class _Measurement:
         return dict(zip(names, slacks, strict=True))
 
     def _is_estimated(self, result):
-        """Return whether the correction solves equations and conditions."""
+        """Return whether the errors are known, by the correction or an integration."""
         is_decided = result.decided or self.integrated
         against = result.underdetermined or result.unreliable or self.is_unexplained
         return is_decided and result.slack <= result.tolerance and not against

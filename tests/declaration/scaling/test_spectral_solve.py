@@ -429,3 +429,35 @@ def test_boundary_value_with_a_square_root_has_a_spectral_solution():
         {"ends": kp.Condition(u - 1 - sp.sqrt(0.2 - X), on="boundary")},
     )
     assert 6 < scales["u"] < 12  # 16 without a coarse solution
+
+
+@pytest.mark.parametrize("difference", [1e-3, 1e-5])
+def test_a_small_difference_of_two_fields_is_not_zero(difference):
+    x = sp.Symbol("x")
+    a, b, v = (sp.Function(name)(x) for name in "abv")
+    equations = {
+        "a": a.diff(x, 2) - a,
+        "b": b.diff(x, 2) - (1 + difference) * b,
+        "v": v.diff(x, 2) - v + a - b,
+    }
+    ends = {
+        "left": kp.Condition([a - 1, b - 1, v], on={x: 0}),
+        "right": kp.Condition([a, b, v], on={x: 2}),
+    }
+    problem = kp.Problem(kp.geometry.Box({x: (0, 2)}), equations, ends)
+    assert problem.scales.field("v") == pytest.approx(0.0376 * difference, rel=0.01)
+
+
+@pytest.mark.parametrize("speed", [1e2, 1e3])
+def test_a_slow_string_beside_a_fast_one_keeps_its_scale(speed):
+    x, t = sp.symbols("x t")
+    u, v = (sp.Function(name)(x, t) for name in "uv")
+    domain = kp.geometry.Box({x: (0, 1)}, time={t: (0, 20)})
+    fast, slow = (w.diff(t, 2) - c * w.diff(x, 2) for w, c in ((u, speed**2), (v, 1)))
+    struck = [u, v, *(w.diff(t) - sp.sin(sp.pi * x) for w in (u, v))]
+    conditions = {
+        "start": kp.Condition(struck, on="initial"),
+        "walls": kp.Condition([u, v], on="boundary"),
+    }
+    problem = kp.Problem(domain, {"fast": fast, "slow": slow}, conditions)
+    assert problem.scales.field("v") > 0.3

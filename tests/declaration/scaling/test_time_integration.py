@@ -232,6 +232,28 @@ def test_an_outbreak_from_one_in_a_million_is_integrated():
     np.testing.assert_allclose(infected, 1 / (1 + (1e6 - 1) * np.exp(-t)), rtol=1e-6)
 
 
+@pytest.mark.parametrize("turn, is_known", [(4, True), (8, True), (18, False)])
+def test_a_field_lost_in_round_off_has_no_integrated_fields(turn, is_known):
+    # It falls to exp(-turn²/2), and returns.
+    (x,) = fields("x")
+    reaction = {"reaction": x.diff(T) - (T - turn) * x + x**3}
+    result, _ = integrated(reaction, x - 1, 2.5 * turn)
+    assert (result is not None) == is_known
+
+
+def test_a_short_infusion_is_not_passed_over():
+    (x,) = fields("x")
+    dose = sp.Piecewise((500, (T > 0.6253) & (T < 0.6273)), (0, True))
+    (level,), t = integrated({"dose": x.diff(T) - dose}, x - 1, 1)
+    np.testing.assert_allclose(level, 1 + (t > 0.6273), rtol=1e-6)
+
+
+def test_another_solution_than_zero_has_no_integrated_fields():
+    (x,) = fields("x")
+    rate = {"rate": x.diff(T) - sp.sqrt(sp.Abs(x))}
+    assert integrated(rate, x, 1)[0] is None
+
+
 @pytest.mark.parametrize("end, is_known", [(3, True), (60, False)])
 def test_a_long_chaotic_time_has_no_integrated_fields(end, is_known):
     x, y, z = fields("x y z")
