@@ -154,7 +154,7 @@ def across(size):
 @pytest.mark.slow
 def test_error_of_a_zero_field_is_relative_to_its_scale():
     result = verdict(across(1e-5))
-    assert result.errors["v"] == pytest.approx(0.01 / np.sqrt(12), rel=0.1)
+    assert result.errors["v"] == pytest.approx(0.01 / np.sqrt(3), rel=0.1)
     assert result.trusted
     assert not verdict(across(1e-3)).trusted
 
