@@ -10,8 +10,18 @@ def frozen(model):
 
     Args:
         model: A `PINNModel` or an `Ensemble`.
+
+    Raises:
+        ValueError: If the network is quantized: it could not be rebuilt.
     """
-    return [k for k, v in enumerate(_parameters(model)) if not v.trainable]
+    parameters = _parameters(model)
+    if any(variable.dtype == "int8" for variable in parameters):
+        raise ValueError(
+            "A quantized network has no configuration: its float weights are lost. "
+            "Save the model before you quantize it, and quantize it again after "
+            "keras.models.load_model, with `quantize('int8')`."
+        )
+    return [k for k, v in enumerate(parameters) if not v.trainable]
 
 
 def freeze(model, indices):

@@ -138,9 +138,7 @@ def _estimate(domain, terms, offsets, ones, known):
     if has_rates and not solved:
         early = _solve(*how, find=spectral.magnitudes_at_the_beginning)
         early = {f: max(size, least.get(f, 0.0)) for f, size in early.items() if size}
-        return sizes | {
-            f: size for f, size in early.items() if size < sizes.get(f, 0.0)
-        }
+        return sizes | {f: s for f, s in early.items() if s < sizes.get(f, 0.0)}
     is_missed = domain.space_coordinates and not (has_data or any(solved.values()))
     if is_missed and any(p.is_narrow for p in flat):
         average = _solve(*how, find=spectral.projected_magnitudes)

@@ -68,17 +68,12 @@ class Polynomials:
         self.points = density * max(POINTS_PER_DEGREE * self.degree, 2 * self.count)
 
     def inside(self):
-        """Return values of each field's products at points in its part, by time.
-
-        The array has the shape `(fields, n, count)`. Points are in the order of their
-        last coordinate.
-        """
+        """Return values of each field's products in its part, `(fields, n, count)`."""
         values, index = [], (0,) * self._domain.dimension
         for k, blocks in enumerate(self._blocks):
             points = probe_points(self._domain, blocks, self.points)
             chosen = np.linspace(0, len(points) - 1, self.points).astype(int)
-            points = self._in_share(points[chosen])
-            values.append(self.derivative(points[points[:, -1].argsort()], index, k))
+            values.append(self.derivative(self._in_share(points[chosen]), index, k))
         return np.stack(values)
 
     def _in_share(self, points):

@@ -26,8 +26,9 @@ LARGEST_RATIO = 3.0
 NEGLIGIBLE = 1e-9
 # Share of the interval in one step at most: a source may begin late.
 LONGEST_STEP = 5e-3
-# The same of fields that are compared: of a narrower source the declaration warns.
-FINE_STEP = 1e-3
+# The same of fields that are compared at points between the steps. Of a narrower source
+# the declaration warns.
+FINE = {"max_step": 1e-3, "dense_output": True}
 # Share of its largest value so far, below which a field is lost in absolute errors.
 LOST = 1e-14
 # Distance from an end, relative to half of the interval, that is round-off.
@@ -205,17 +206,15 @@ class _InitialValueProblem:
             TimeoutError: After too many evaluations.
             ValueError: If there is no solution.
         """
-        self._evaluations, state, longest = self._most, self._initial, FINE_STEP
-        solution = self._integrated(state, self._sizes, error, max_step=longest)
+        self._evaluations = self._most
+        solution = self._integrated(self._initial, self._sizes, error, **FINE)
         values = abs(solution.y[self._firsts])
         if (values < LOST * np.maximum.accumulate(values, axis=1)).any():
             raise ValueError("A field is lost in round-off, and may grow again.")
         shares = (points - self._point[self._column]) / self._length
         return solution.sol(shares)[self._firsts]
 
-    def _integrated(
-        self, state, sizes, error, begin=0.0, end=1.0, max_step=LONGEST_STEP
-    ):
+    def _integrated(self, state, sizes, error, begin=0.0, end=1.0, **how):
         """Return SciPy's solution between two shares of the interval.
 
         Raises:
@@ -231,8 +230,7 @@ class _InitialValueProblem:
             "LSODA",
             rtol=error,
             atol=error * np.where(sizes > 0, sizes, least),
-            max_step=max_step,
-            dense_output=True,
+            **{"max_step": LONGEST_STEP} | how,
         )
         if not (solution.success and (abs(solution.y) < LARGEST).all()):
             raise ValueError("There is no solution.")

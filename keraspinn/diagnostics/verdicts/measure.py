@@ -92,7 +92,7 @@ def verdict(
     `PINNModel.parameter_deviation` estimates those of parameters. A field that a coarse
     solution has as zero, the velocity across a channel, is measured by a thousandth of
     its possible size, as residuals of linear and constant fields. The error of a field
-    that varies little, a temperature in kelvin, is relative to three deviations.
+    that varies little, as one in kelvin, is relative to three standard deviations.
 
     Args:
         model: A `PINNModel` of any precision, trained by any method.
@@ -185,14 +185,13 @@ class _Measurement:
         # Scales in which every term has a size, even if training uses none.
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
         self.zeros = find.find_vanishing_fields(self.problem, self.declared)
-        self.corrected = max(self._errors()[0].values())
         self.integrated = self._integrate()
         if self.integrated:
+            self.corrected = max(self._errors()[0].values())
             pairs = zip(self.values[FIELDS], self.integrated, strict=True)
             self.changes[FIELDS] = [field - other for field, other in pairs]
             self.left[FIELDS], self.known_slacks, self.factor = self.integrated, {}, 1
-        sizes = self.declared, self.zeros
-        self.few = tangent.draw(-2)
+        self.few, sizes = tangent.draw(-2), (self.declared, self.zeros)
         self.terms = extents.largest_terms(tangent.model, self.few, *sizes)
         terms = self.problem.terms.items()
         self.labels = {(n, k): name for n, t in terms for k, name in enumerate(t.names)}

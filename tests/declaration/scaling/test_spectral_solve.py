@@ -449,7 +449,7 @@ def test_a_small_difference_of_two_fields_is_not_zero(difference):
 
 
 @pytest.mark.parametrize("speed", [1e2, 1e3])
-def test_a_slow_string_beside_a_fast_one_keeps_its_scale(speed):
+def test_a_slow_string_does_not_have_the_scale_of_a_short_time(speed):
     x, t = sp.symbols("x t")
     u, v = (sp.Function(name)(x, t) for name in "uv")
     domain = kp.geometry.Box({x: (0, 1)}, time={t: (0, 20)})
@@ -460,4 +460,4 @@ def test_a_slow_string_beside_a_fast_one_keeps_its_scale(speed):
         "walls": kp.Condition([u, v], on="boundary"),
     }
     problem = kp.Problem(domain, {"fast": fast, "slow": slow}, conditions)
-    assert problem.scales.field("v") > 0.3
+    assert 0.3 < problem.scales.field("v") < 11  # by its rate over all of the time
