@@ -59,7 +59,7 @@ def is_unique(problem):
     if is_linear(problem):
         return True
     given = problem.parameters or problem.measured
-    if time is None or given or not _is_initial(problem, time):
+    if time is None or given or not is_initial(problem):
         return False
     terms = [term for term in problem.terms.values() if term.is_equation]
     equations = [expression for term in terms for expression in term.pointwise]
@@ -70,9 +70,9 @@ def is_unique(problem):
     return all(_is_linear(e) or _is_explicit(*pair, rated, time) for e, pair in both)
 
 
-def _is_initial(problem, time):
+def is_initial(problem):
     """Return whether no condition is, even in part, at a later time than the first."""
-    domain, column = problem.domain, problem.coordinates.index(time)
+    domain, column = problem.domain, len(problem.coordinates) - 1
     terms = problem.all_terms.values()
     conditions = [e for t in terms if not t.is_equation for e in t.expressions]
     pairs = (pair for t in terms for part in t.parts for pair in domain.fixed(part))

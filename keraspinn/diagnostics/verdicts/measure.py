@@ -17,6 +17,7 @@ from keraspinn.diagnostics.verdicts.correction import correction, row_norms, tot
 from keraspinn.diagnostics.verdicts.energy_gap import energy_verdict
 from keraspinn.diagnostics.verdicts.extents import rms, without_largest, without_levels
 from keraspinn.diagnostics.verdicts.quantities import quantity_errors
+from keraspinn.diagnostics.verdicts.regrowth import regrown
 from keraspinn.diagnostics.verdicts.report import LEFT
 from keraspinn.diagnostics.verdicts.sensitivity import DAMPING, SOME, amplification
 from keraspinn.diagnostics.verdicts.sums import missed_by_sums
@@ -354,11 +355,15 @@ class _Measurement:
             values = [abs(value) or 1.0 for value in self.coefficients]
         parts = self.tangent, self.rows, self.few, self.norms
         ratios = amplification(*parts, sizes, values, damping)
-        is_linear = causes.is_linear(self.problem)
-        if not ratios.max() > (OPEN if is_linear else OPEN_NONLINEAR):
-            return {}
-        slacks = (ratios * total_norm(self.values, self.norms, self.rows)).tolist()
-        return dict(zip(names, slacks, strict=True))
+        least = OPEN if causes.is_linear(self.problem) else OPEN_NONLINEAR
+        slacks = regrown(self.tangent.model, self.batches, self.values, sizes)
+        if ratios.max() > least:
+            changes = ratios * total_norm(self.values, self.norms, self.rows)
+            pairs = zip(names, changes.tolist(), strict=True)
+            slacks = {
+                name: max(change, slacks.get(name, 0.0)) for name, change in pairs
+            }
+        return slacks
 
     def _is_estimated(self, result):
         """Return whether the errors are known, by the correction or an integration."""

@@ -113,8 +113,9 @@ def _advice(verdict):
         yield (
             "The problem is nearly underdetermined: a change of "
             f"{names} by {percent(min(verdict.slack, 1.0))} leaves all residuals as "
-            "small as they are. A constant may be free, a front's position unknown, or "
-            "values too few for a source or parameter. Train on, or declare more data."
+            "small as they are. A constant may be free, a front's position unknown, "
+            "values too few for a source or parameter, or a field grows again from "
+            "almost zero. Train on, in windows after a decay, or declare more data."
         )
     if certain:
         return

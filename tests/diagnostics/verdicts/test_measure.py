@@ -237,17 +237,18 @@ def test_error_of_a_growing_field_is_that_of_an_integration(rate, trusted):
 
 
 class Decaying(keras.Layer):
-    """The solution of u' = (x − 4) u, u(0) = 1, or zero from x = 4 on."""
+    """The solution of u' = r (x − 4) u, u(0) = 1, or zero from x = 4 on."""
 
-    def __init__(self, returns, **kwargs):
+    def __init__(self, returns, rate=1, **kwargs):
         super().__init__(**kwargs)
-        self.returns = returns
+        self.returns, self.rate = returns, rate
         self.features = keras.layers.Dense(8, "tanh")
         self.correction = keras.layers.Dense(1, kernel_initializer="zeros")
 
     def call(self, x):
-        falls = keras.ops.exp(x * (x / 2 - 4))
-        falls = falls if self.returns else keras.ops.where(x < 4, falls, 0.0)
+        last = x[:, -1:]
+        falls = keras.ops.exp(self.rate * last * (last / 2 - 4))
+        falls = falls if self.returns else keras.ops.where(last < 4, falls, 0.0)
         return falls + self.correction(self.features(x))
 
 
@@ -265,6 +266,27 @@ def test_decay_before_growth_is_compared_with_an_integration(returns):
     assert result.errors["u"] < 1e-6 if returns else 0.5 < result.errors["u"] < 1
     if not returns:  # the correction does not find the error
         assert np.isnan(result.quantities["double"])
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_field_that_decays_into_the_residual_before_it_grows_is_not_trusted(returns):
+    # The second model is 1e-6 where the field is less, and stays so.
+    x, t = sp.symbols("x t")
+    u = sp.Function("u")(x, t)
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1)}, time={t: (0, 8)}),
+        {"reaction": sp.Eq(u.diff(t), 2 * (t - 4) * u + u.diff(x, 2))},
+        {
+            "ends": kp.Condition(u.diff(x), on="boundary"),
+            "initial": kp.Condition(sp.Eq(u, 1), on="initial"),
+        },
+    )
+    model = kp.PINNModel(problem, Decaying(returns, rate=2), seed=0)
+    if not returns:
+        model.network.correction.set_weights([np.zeros((8, 1)), np.array([1e-6])])
+    result = verdict(model, **FEW)
+    assert result.trusted == returns
+    assert returns or "grows again" in str(result)
 
 
 def test_error_of_a_field_beside_a_constant_is_relative_to_its_range():

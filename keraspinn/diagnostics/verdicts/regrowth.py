@@ -1,0 +1,105 @@
+"""Fields that are lost in the residual for a time, and may grow again."""
+
+import numpy as np
+import sympy as sp
+from keras import ops
+from scipy.linalg import expm
+
+from keraspinn.declaration.probe_points import with_symbols
+from keraspinn.declaration.terms import RESIDUAL
+from keraspinn.diagnostics.verdicts.causes import is_initial
+from keraspinn.diagnostics.verdicts.extents import rms
+from keraspinn.expressions import Field, Program
+from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.training.tangent import FIELDS
+
+# Parts of the time.
+PARTS = 50
+# Residual relative to an equation's largest term, from which on a field is lost.
+LOST = 0.5
+
+
+def regrown(model, batches, values, sizes):
+    """Return the changes that residuals of lost fields may cause later, as `slacks`.
+
+    The solution u = 0 of u_t = (t − 4) u has no residual, and a field that decays to
+    almost zero before t = 4 may grow again. Where a residual outweighs its equation's
+    terms, the linearised equations are integrated with it. In space a change has the
+    shape of the field at the time when that is largest.
+
+    Args:
+        model: The `PINNModel`, in double precision.
+        batches: Dict from names of terms to batches.
+        values: Dict from these to scaled residuals, and `"fields"` to fields.
+        sizes: Magnitudes that changes of the fields are relative to.
+
+    Returns:
+        Dict from names of fields to relative changes, of at most one. Empty without
+        lost fields, but for initial value problems of first order in time that have one
+        set of points.
+    """
+    problem, names = model.problem, model.problem.field_names
+    equations = {n: t for n, t in problem.terms.items() if t.is_equation}
+    if problem.domain.time_coordinate is None or [*equations] != [RESIDUAL]:
+        return {}
+    if problem.measured or not is_initial(problem):
+        return {}
+    term, batch = equations[RESIDUAL], batches[RESIDUAL]
+    pairs = zip(term.pointwise, problem.scales.sizes(term), strict=True)
+    equations = [problem.scales.apply(*pair) for pair in pairs]
+    times = ops.convert_to_numpy(batch.points)[:, -1]
+    duration = 2 * problem.domain.half[-1] / problem.scales.half[-1]
+    numbers = np.floor((times / duration + 0.5) * PARTS)
+    parts = [np.flatnonzero(numbers == k) for k in range(PARTS)]
+
+    def evaluated(expressions, where=batch):
+        rows = model._fields.at(Program(expressions, problem.coordinates), where)
+        return np.array([ops.convert_to_numpy(row) + 0 * times for row in rows])
+
+    def norms(rows):
+        return np.array([[rms(row[part]) for row in rows] for part in parts])
+
+    terms = [norms(evaluated(sp.Add.make_args(e))).max(axis=1) for e in equations]
+    left = norms(values[RESIDUAL])
+    left = np.where(left > LOST * np.column_stack(terms), left, 0.0)
+    if not left.any():
+        return {}
+    latest = parts[np.argmax((norms(values[FIELDS]) / sizes).sum(axis=1))][0]
+    moved = batch._replace(
+        points=_at_time(batch.points, latest),
+        coordinates=_at_time(batch.coordinates, latest),
+    )
+    rates, others = np.zeros((2, len(equations), len(names), len(times)))
+    for k, equation in enumerate(equations):
+        plain, symbols = with_symbols(equation)
+        nodes = {symbol: node for node, symbol in symbols.items()}
+        for symbol, node in nodes.items():
+            if isinstance(node, (Field, sp.Derivative)):
+                name, index = field_and_index(node, problem.coordinates)
+                number = names.index(name)
+                operator = rates if index[-1] else others
+                if index[-1] and sum(index) > 1:
+                    return {}
+                factor = evaluated([plain.diff(symbol).xreplace(nodes)])[0]
+                shape = problem.fields[number] if index[-1] else node
+                operator[k, number] += factor * evaluated([shape], moved)[0]
+    scales = np.array([problem.scales.field(name) for name in names])
+    shapes = scales * [rms(row) for row in evaluated(problem.fields, moved)] / sizes
+    most = 1 / np.maximum(shapes, np.finfo(float).tiny)
+    change, changes = np.zeros(len(names)), []
+    for part, residual in zip(parts, left, strict=True):
+        tests = rates[..., part].sum(axis=1)
+        inverse = np.linalg.pinv(np.einsum("kn,kfn->kf", tests, rates[..., part]))
+        growth = inverse @ np.einsum("kn,kfn->kf", tests, others[..., part])
+        source = residual * np.linalg.norm(tests, axis=1) * np.sqrt(len(part))
+        change = change + duration / PARTS * abs(inverse @ source)
+        change = np.clip(expm(-duration / PARTS * growth) @ change, -most, most)
+        changes.append(change * shapes)
+    changes = np.sqrt(np.mean(np.square(changes), axis=0))
+    return dict(zip(names, changes.tolist(), strict=True))
+
+
+def _at_time(points, row):
+    """Return points with the last coordinate of one of them."""
+    last = points[row, -1] * ops.ones_like(points[:, -1:])
+    return ops.concatenate([points[:, :-1], last], axis=1)
