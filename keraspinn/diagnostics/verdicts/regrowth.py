@@ -3,7 +3,6 @@
 import numpy as np
 import sympy as sp
 from keras import ops
-from scipy.linalg import expm
 
 from keraspinn.declaration.probe_points import with_symbols
 from keraspinn.declaration.terms import RESIDUAL
@@ -38,6 +37,8 @@ def regrown(model, batches, values, sizes):
         lost fields, but for initial value problems of first order in time that have one
         set of points.
     """
+    from scipy.linalg import expm
+
     problem, names = model.problem, model.problem.field_names
     equations = {n: t for n, t in problem.terms.items() if t.is_equation}
     if problem.domain.time_coordinate is None or [*equations] != [RESIDUAL]:
@@ -48,9 +49,8 @@ def regrown(model, batches, values, sizes):
     pairs = zip(term.pointwise, problem.scales.sizes(term), strict=True)
     equations = [problem.scales.apply(*pair) for pair in pairs]
     times = ops.convert_to_numpy(batch.points)[:, -1]
-    duration = 2 * problem.domain.half[-1] / problem.scales.half[-1]
-    numbers = np.floor((times / duration + 0.5) * PARTS)
-    parts = [np.flatnonzero(numbers == k) for k in range(PARTS)]
+    parts = np.array_split(np.argsort(times), min(PARTS, len(times)))
+    step = 2 * problem.domain.half[-1] / problem.scales.half[-1] / len(parts)
 
     def evaluated(expressions, where=batch):
         rows = model._fields.at(Program(expressions, problem.coordinates), where)
@@ -81,6 +81,7 @@ def regrown(model, batches, values, sizes):
                 if index[-1] and sum(index) > 1:
                     return {}
                 factor = evaluated([plain.diff(symbol).xreplace(nodes)])[0]
+                factor[~np.isfinite(factor)] = 0.0  # as of a root at zero
                 shape = problem.fields[number] if index[-1] else node
                 operator[k, number] += factor * evaluated([shape], moved)[0]
     scales = np.array([problem.scales.field(name) for name in names])
@@ -92,8 +93,8 @@ def regrown(model, batches, values, sizes):
         inverse = np.linalg.pinv(np.einsum("kn,kfn->kf", tests, rates[..., part]))
         growth = inverse @ np.einsum("kn,kfn->kf", tests, others[..., part])
         source = residual * np.linalg.norm(tests, axis=1) * np.sqrt(len(part))
-        change = change + duration / PARTS * abs(inverse @ source)
-        change = np.clip(expm(-duration / PARTS * growth) @ change, -most, most)
+        change = expm(-step * growth) @ (change + step * abs(inverse @ source))
+        change = np.clip(change, -most, most)
         changes.append(change * shapes)
     changes = np.sqrt(np.mean(np.square(changes), axis=0))
     return dict(zip(names, changes.tolist(), strict=True))

@@ -117,7 +117,7 @@ def _advice(verdict):
             "values too few for a source or parameter, or a field grows again from "
             "almost zero. Train on, in windows after a decay, or declare more data."
         )
-    if certain:
+    if certain or verdict.slack > verdict.tolerance:
         return
     is_near = verdict.error <= verdict.tolerance
     if verdict.of_energy:
