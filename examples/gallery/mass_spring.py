@@ -2,9 +2,7 @@
 
 A mass of 2 kg is pulled by 50 mm and released. The table holds its position at 100
 times, with noise. `solve` trains until two standard deviations of both parameters are
-within the tolerance, or says why not. A warning names the values for which the equation
-would hold exactly; they are even closer to SciPy's fit of the closed form, which is the
-reference here.
+within the tolerance, or says why not. The reference is SciPy's fit of the closed form.
 
 To adapt it, write your file and its columns, and the equation of motion. In pandas,
 `pandas.read_csv("mass_spring.csv").to_numpy().T` are the columns. Choose the factors of
