@@ -2,7 +2,6 @@
 
 import sympy as sp
 
-from keraspinn.declaration.formulas import shorten
 from keraspinn.declaration.integrals import resolve_parts
 from keraspinn.expressions import At, Field, Parameter, PartIntegral, highest_order
 from keraspinn.expressions.line_integral import LineIntegral
@@ -137,42 +136,3 @@ def check_loads(terms):
                 "A term of the energy has no effect: hard conditions fix its fields "
                 f"there. Received: {integral}. Load another part, or leave it out."
             )
-
-
-def lines_of(problem):
-    """Yield lines of text on the energy, and on the equations that follow.
-
-    These are the Euler–Lagrange equations, and natural conditions of first order.
-
-    Args:
-        problem: The `Problem`.
-    """
-    if problem.energy is None:
-        return
-    yield f"  energy: {shorten(problem.energy)} = min"
-    domain, inside, elsewhere = problem.domain, sp.S.Zero, {}
-    for integral in problem.energy.atoms(PartIntegral):
-        if resolve_parts(integral.region, domain) == (domain.interior,):
-            inside += integral.integrand
-        else:
-            elsewhere[integral.region] = integral.integrand
-    for equation in sp.euler_equations(inside, problem.fields, domain.coordinates):
-        if isinstance(equation, sp.Eq):
-            yield f"  follows: {shorten(equation.lhs)} = 0"
-    if not domain.boundary:
-        return
-    if highest_order(inside, domain.coordinates) != 1:
-        yield "  natural conditions follow, too: not shown for second derivatives"
-        return
-    pairs = list(zip(domain.space_coordinates, domain.normal, strict=True))
-    for field in problem.fields:
-        flux = sum(n * inside.diff(field.diff(s)) for s, n in pairs)
-        if flux != 0:
-            yield f"  follows: {shorten(flux)} = 0 on the rest of the boundary"
-        for region, density in elsewhere.items():
-            push = density.diff(field)
-            if push != 0 and {*resolve_parts(region, domain)} <= {*domain.boundary}:
-                yield f"  follows: {shorten(flux + push)} = 0{region.suffix}"
-            elif push != 0:
-                pair = f"{shorten(flux)} jumps by {shorten(push)}"
-                yield f"  follows: {pair}{region.suffix}"

@@ -10,9 +10,9 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.common import Registered, check_type, restored, stamped, unstamped
-from keraspinn.declaration import energy as energies
-from keraspinn.declaration import formulas
+from keraspinn.declaration import energy_text, formulas
 from keraspinn.declaration.conditions import Condition, Data, Reference, tabulate
+from keraspinn.declaration.energy import densities_of
 from keraspinn.declaration.field_parts import attributes_of, check_field_parts, lives_at
 from keraspinn.declaration.hard import HardForm, build_hard_forms
 from keraspinn.declaration.probe_points import evaluate_at
@@ -125,7 +125,7 @@ class Problem(Registered):
     ) -> None:
         expected = "a geometry, such as `keraspinn.geometry.Box({x: (0, 1)})`"
         check_type("domain", domain, Geometry, expected)
-        densities = energies.densities_of(energy, domain)
+        densities = densities_of(energy, domain)
         if equations or not densities:
             expected = "{'heat': sympy.Eq(u.diff(t), u.diff(x, 2))}"
             expected = f"a dict from names to equations, such as {expected}"
@@ -286,7 +286,7 @@ class Problem(Registered):
     def __str__(self):
         """Return the equations and conditions, a line each, and the scales."""
         lines = [f"Problem in {self.domain}, fields {', '.join(map(str, self.fields))}"]
-        lines += energies.lines_of(self)
+        lines += energy_text.lines_of(self)
         for name, c in (self._declared | self.conditions).items():
             shortened = map(formulas.shorten, c.expressions)
             lines += [f"  {name}: {expression} {c.place}" for expression in shortened]

@@ -6,6 +6,8 @@ from typing import Any, Self
 import sympy as sp
 from sympy.core.symbol import Str
 
+from keraspinn.common.configs import restored
+
 
 class Region(Str):
     """Region of an integral, as plain data for the geometry.
@@ -72,5 +74,5 @@ def _shown(over):
     from keraspinn.expressions.json_tree import from_json
 
     if "geometry" in over:
-        return over["geometry"]["class_name"]
+        return str(restored(over["geometry"]))
     return str({from_json(symbol): value for symbol, value in over["face"]})

@@ -6,7 +6,9 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common.checks import check_count
 from keraspinn.declaration import Reference, integral, resolve_parts
-from keraspinn.expressions import NormalComponent, PartIntegral, Program
+from keraspinn.declaration.field_parts import lives_at
+from keraspinn.declaration.terms import LARGEST_SHARE
+from keraspinn.expressions import NormalComponent, PartIntegral, Program, fields_of
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
 from keraspinn.sampling.lattice import lattice
 from keraspinn.sampling.sources import PointSources
@@ -75,7 +77,8 @@ def integrate(model, expression, over, where, points):
     Args:
         model: The `PINNModel`.
     """
-    domain, locate = model.problem.domain, model._evaluation.place.locate
+    problem, locate = model.problem, model._evaluation.place.locate
+    domain = problem.domain
     check_count("points", points)
     if not isinstance(expression, PartIntegral):
         expression = integral(expression, over, where)
@@ -87,6 +90,13 @@ def integrate(model, expression, over, where, points):
             drawn = domain.sample(part, np.asarray(lattice((points,), shift)))
             there = np.asarray(domain.absolute(part, drawn))
             normals = np.asarray(domain.normals(part, drawn)) if has_normals else None
+        alive = lives_at(domain, problem.field_parts, expression.integrand, there)
+        if np.mean(alive) < 1 - LARGEST_SHARE:
+            fields = ", ".join(fields_of([expression.integrand]))
+            raise ValueError(
+                f"{fields} do not all live on {part}. Integrate over the part where "
+                "they do, over=..., or the field of all, keraspinn.by_region(...)."
+            )
         batches = there, locate, EVALUATION_BATCH_SIZE, normals
         values = model._fields.predict(expression.integrand, *batches)
         total += domain.measure(part) * float(np.mean(values, dtype="float64"))

@@ -287,6 +287,26 @@ def test_equations_and_natural_conditions_are_printed():
     assert "n_x*u_x - 3 = 0, over={x: 2.0}" in pulled.replace("\n    ", " ")
 
 
+def test_equations_of_an_energy_on_parts_are_printed_for_each_part():
+    u, _ = plane()
+    stored = (u.diff(X) ** 2 + u.diff(Y) ** 2) / 2
+    halves = [kp.geometry.Box({X: ends, Y: (0, 1)}) for ends in ((0, 0.5), (0.5, 1))]
+    held = {"left": kp.Condition(u, on={X: 0}, hard=True)}
+
+    def text(energy):
+        lines = str(kp.Problem(SQUARE, energy=energy, conditions=held))
+        return lines.replace("\n    ", " ")
+
+    heated = text(kp.integral(stored) - kp.integral(u, where=X > 0.5))
+    assert "-u_xx - u_yy - 1 = 0, where=x > 0.5" in heated
+    assert "-u_xx - u_yy = 0 elsewhere" in heated and "jumps" not in heated
+    one, other = (kp.integral(k * stored, half) for k, half in zip((4, 1), halves))
+    layers = text(one + other - kp.integral(3 * u, over={X: 1}))
+    assert f"-4*u_xx - 4*u_yy = 0, over={halves[0]}" in layers
+    assert f"-u_xx - u_yy = 0, over={halves[1]}" in layers
+    assert "n_x*u_x + n_y*u_y - 3 = 0, over={x: 1.0}" in layers
+
+
 def test_load_on_an_inner_line_is_printed_as_a_jump():
     u, _ = plane()
     stored = kp.integral((u.diff(X) ** 2 + u.diff(Y) ** 2) / 2)

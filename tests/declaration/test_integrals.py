@@ -95,11 +95,11 @@ def test_saving_keeps_the_integral():
         (kp.integral(U, over={X: 0}), "integral(u, over={x: 0.0})"),
         (kp.integral(U, over=[{X: 0}, {Y: 1}]), "over=[{x: 0.0}, {y: 1.0}])"),
         (kp.integral(U, where=X > 1), "integral(u, where=x > 1)"),
-        (kp.integral(U, over=BOX), "integral(u, over=Box)"),
+        (kp.integral(U, over=BOX), f"integral(u, over={BOX})"),
     ],
 )
 def test_text_names_the_region_of_an_integral(integral, shown):
-    assert shown in str(problem(integral))
+    assert shown in str(problem(integral)).replace("\n    ", " ")
 
 
 def test_scales_of_integrals_include_the_measure_of_the_part():
