@@ -10,6 +10,7 @@ from keraspinn.declaration.conditions import Condition, ExpressionOrEq
 from keraspinn.declaration.parts import part_from_json, place_from_json
 from keraspinn.expressions import from_json
 from keraspinn.geometry import Block, Geometry, Interface, region, restricted
+from keraspinn.geometry.by_region import in_coordinates_of, relation
 
 
 class Equation(Condition):
@@ -95,7 +96,7 @@ EquationLike: TypeAlias = ExpressionOrEq | Equation
 def interface_condition(
     first: Geometry,
     second: Geometry,
-    values: Sequence[Any],
+    values: Sequence[Any] | sp.Expr,
     flux: Sequence[Any],
     weight: SupportsFloat = 1.0,
 ) -> Condition:
@@ -104,10 +105,15 @@ def interface_condition(
     Args:
         first: The geometry on one side.
         second: The geometry on the other.
-        values: The field of each side, or a list of fields for each.
+        values: The field of each side, or a list of fields for each; or one
+            `keraspinn.by_region` of both.
         flux: The flux of each side, a list of its components along the spatial
             coordinates; for lists of fields a list of fluxes, such as stress tensors.
+            For one field by region, its flux, such as `[-k * T.diff(x)]`.
         weight: As for `Condition`.
+
+    Raises:
+        ValueError: If there is no flux for each side.
 
     Example:
 
@@ -118,8 +124,28 @@ def interface_condition(
     >>> flux = [-400 * u1.diff(x)], [-1.38 * u2.diff(x)]
     >>> meet = keraspinn.interface_condition(A, B, values=(u1, u2), flux=flux)
     """
-    normal = (first if first.has_coordinates else second).normal
-    rows = [np.atleast_2d(np.array(q, dtype=object)) @ normal for q in flux]
+    whole = first if first.has_coordinates else second
+    if isinstance(values, sp.Piecewise):
+        sides = [relation(in_coordinates_of(whole, g)) for g in (first, second)]
+        values, flux = ([_on(e, side) for side in sides] for e in (values, flux))
+    if len(flux) != 2 or len(values) != 2:
+        raise ValueError(
+            "Declare a value and a flux for each of the two sides, values=(u1, u2), "
+            "flux=([-k1 * u1.diff(x)], [-k2 * u2.diff(x)]); or one by region, "
+            f"values=keraspinn.by_region(...). Received: {values}, {flux}"
+        )
+    rows = [np.atleast_2d(np.array(q, dtype=object)) @ whole.normal for q in flux]
     pairs = zip(*map(np.atleast_1d, map(np.array, values)), strict=True)
     jumps = [one - other for one, other in (*pairs, *zip(*rows, strict=True))]
     return Condition(jumps, on=Interface(first, second), weight=weight)
+
+
+def _on(expressions, side):
+    """Return expressions, or nested lists, with the branches of a side's relation."""
+    if isinstance(expressions, (list, tuple)):
+        return [_on(expression, side) for expression in expressions]
+    canonical = sp.Piecewise((0, side), (1, True)).args[0].cond
+    return sp.sympify(expressions).replace(
+        sp.Piecewise,
+        lambda *cases: next((e for e, c in cases if c == canonical), cases[-1][0]),
+    )

@@ -300,7 +300,7 @@ def test_equations_of_an_energy_on_parts_are_printed_for_each_part():
     heated = text(kp.integral(stored) - kp.integral(u, where=X > 0.5))
     assert "-u_xx - u_yy - 1 = 0, where=x > 0.5" in heated
     assert "-u_xx - u_yy = 0 elsewhere" in heated and "jumps" not in heated
-    one, other = (kp.integral(k * stored, half) for k, half in zip((4, 1), halves))
+    one, other = (kp.integral(4 * stored, halves[0]), kp.integral(stored, halves[1]))
     layers = text(one + other - kp.integral(3 * u, over={X: 1}))
     assert f"-4*u_xx - 4*u_yy = 0, over={halves[0]}" in layers
     assert f"-u_xx - u_yy = 0, over={halves[1]}" in layers

@@ -209,6 +209,21 @@ def test_equations_outside_and_on_faces_are_refused():
         Equation(u, on={x: 0})
 
 
+def test_an_interface_condition_follows_from_one_flux_by_region():
+    square, disk = kp.geometry.Box({x: (0, 1), y: (0, 1)}), kp.geometry.Disk((0, 0), 1)
+    for first, second in ((square - disk, disk), (disk, square - disk)):
+        one, two = (sp.Function(name)(x, y) for name in ("one", "two"))
+        T = kp.by_region({first: one, second: two})
+        k = kp.by_region({first: 400, second: 1 + T})
+        declared = kp.interface_condition(first, second, T, [-k * T.diff(x), 0])
+        sides = [-400 * one.diff(x), 0], [-(1 + two) * two.diff(x), 0]
+        expected = kp.interface_condition(first, second, (one, two), sides)
+        pairs = zip(declared.expressions, expected.expressions, strict=True)
+        assert all(sp.expand(e - other) == 0 for e, other in pairs)
+    with pytest.raises(ValueError, match="two sides.*by_region"):
+        kp.interface_condition(first, second, (one, two), [-one.diff(x)])
+
+
 def test_an_interface_condition_takes_lists_of_fields():
     stress = sp.symbols("s:4")
     pair = kp.interface_condition(

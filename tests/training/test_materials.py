@@ -59,6 +59,15 @@ def test_integrals_and_files_of_fields_of_two_materials(model, tmp_path):
     )
 
 
+def test_an_integral_beyond_the_part_of_a_field_is_refused(model):
+    with pytest.raises(ValueError, match="u1 do not all live.*by_region"):
+        model.integrate(u1)
+    whole = model.integrate(u1, over=LEFT) + model.integrate(u2, over=RIGHT)
+    assert model.integrate(T) == pytest.approx(whole, rel=1e-3)
+    at_zero = model.predict([[0.0]], verbose=0)[0, 0]
+    assert model.integrate(u1, over={x: 0}) == pytest.approx(at_zero)
+
+
 def test_network_of_a_thin_layer_is_scaled_to_the_layer(model):
     _, thin = model.network.networks
     assert thin.scales.half[0] == pytest.approx(0.05, rel=1e-2)
