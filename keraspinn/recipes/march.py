@@ -102,6 +102,8 @@ def march(
     """
     expected = "one of keraspinn.networks, such as keraspinn.networks.MLP(30, 3)"
     check_type("network", network, Network, expected)
+    recipe = recipe or OneStage()
+    check_type("recipe", recipe, Recipe, "a keraspinn.recipes.Recipe")
     orders = time_windows.orders_in_time(problem)
     check_output_count(problem, network.output_count)
     automatic = isinstance(windows, str) and windows == "auto"
@@ -114,7 +116,6 @@ def march(
         known = features_of(first, first.scales) if network.standardize else []
         problem = hardened(problem, known)
     shifts = _checked_jumps(problem, jumps or {}, edges, automatic)
-    recipe = recipe or OneStage()
     whole = functools.partial(_model, orders=orders, jumps=shifts)
     done, trained, losses = [begin], [], []
     programs: dict[str, Repeated] = {}  # by length

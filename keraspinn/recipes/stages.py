@@ -7,6 +7,7 @@ from typing import Any
 import keras
 
 from keraspinn.callbacks import LearningRateAnnealing
+from keraspinn.common.checks import check_type
 from keraspinn.optimizers import GaussNewton, SSBroyden
 from keraspinn.sampling import Uniform
 from keraspinn.training import PINNModel
@@ -107,7 +108,7 @@ class Recipe:
         stages: List of `Stage` objects.
 
     Raises:
-        TypeError: By `__init__`, if something else is in the list.
+        TypeError: By `__init__`, if the list is empty or holds something else.
 
     Example:
 
@@ -123,6 +124,10 @@ class Recipe:
     """
 
     def __init__(self, stages: Sequence[Stage]) -> None:
+        expected = "a list of keraspinn.recipes.Stage"
+        check_type("stages", stages, (list, tuple), expected, is_filled=True)
+        for stage in stages:
+            check_type("stages", stage, Stage, expected)
         self.stages = list(stages)
 
     def __repr__(self):

@@ -298,6 +298,27 @@ def test_a_steady_problem_is_refused():
         kp.march(kp.problems.poisson(), network())
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [kp.Condition(u, on={t: 4}), kp.Condition(u - u.subs(t, 4), on="initial")],
+)
+def test_a_condition_at_a_later_time_is_refused(condition):
+    # The first window would take its continuation to that time, and later ones none.
+    problem = kp.Problem(
+        kp.geometry.Box(time={t: (0, 4)}),
+        {"forced": sp.Eq(u.diff(t), -u + sp.sin(sp.pi * t / 2))},
+        {"periodic": condition},
+    )
+    with pytest.raises(ValueError, match="'periodic'.* relates t = 4"):
+        kp.march(problem, network())
+
+
+@pytest.mark.parametrize("recipe", ["fast", kp.recipes.Stage(None)])
+def test_a_recipe_of_another_type_is_refused(recipe):
+    with pytest.raises(TypeError, match="recipe"):
+        kp.march(decay(), network(), recipe=recipe)
+
+
 def test_periodic_time_is_refused():
     with pytest.raises(ValueError, match="coordinates of space"):
         kp.geometry.Box(time={t: (0, 4)}, periodic=[t])
