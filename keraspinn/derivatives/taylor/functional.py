@@ -18,6 +18,16 @@ class MissingRule(LookupError):
     layer: Any = None
 
 
+def reject(thing, fault):
+    """Raise `MissingRule` for a model, layer or operation.
+
+    Args:
+        thing: The model, layer or operation.
+        fault: What it does, the end of a sentence.
+    """
+    raise MissingRule(f"{type(thing).__name__} '{thing.name}' {fault}.")
+
+
 def replay(model, apply, inputs):
     """Run a functional model with `apply(layer, *inputs)` in place of its layers.
 
@@ -32,10 +42,7 @@ def replay(model, apply, inputs):
             has several outputs.
     """
     if len(model.outputs) != 1:
-        raise MissingRule(
-            f"Model '{model.name}' has {len(model.outputs)} outputs; only a model "
-            "with one can be replayed."
-        )
+        reject(model, f"has {len(model.outputs)} outputs; its rule is for one")
 
     def call(operation):
         return lambda *arguments, **keywords: apply(
@@ -55,7 +62,7 @@ def in_order(model, inputs):
     both = (inputs[0] if len(inputs) == 1 else inputs), model.input
     names, declared = (x.keys() if isinstance(x, dict) else None for x in both)
     if len(flat) != len(model.inputs) or names != declared:
-        raise MissingRule(f"Model '{model.name}' is called with other inputs.")
+        reject(model, "is called with other inputs")
     return flat
 
 
@@ -70,7 +77,5 @@ def _positional(layer, arguments, keywords, kind):
     leaves = keras.tree.flatten(call.args)
     is_layer = isinstance(layer, keras.layers.Layer)
     if call.kwargs or (is_layer and not all(isinstance(x, kind) for x in leaves)):
-        raise MissingRule(
-            f"'{layer.name}' is called with more than the outputs of other layers."
-        )
+        reject(layer, "is called with more than the outputs of other layers")
     return call.args

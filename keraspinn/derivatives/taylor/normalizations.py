@@ -8,26 +8,23 @@ derivatives are right and second ones are not.
 from keras import layers, ops
 
 from keraspinn.derivatives.taylor.activations import power
-from keraspinn.derivatives.taylor.rules import MissingRule, register_rule, spread
+from keraspinn.derivatives.taylor.functional import reject
+from keraspinn.derivatives.taylor.rules import check_axis, register_rule, spread
 
 
 @register_rule(layers.LayerNormalization)
 def layer_normalization(layer, x):
-    if layer.rms_scaling or set(layer.axis) - {-1, len(x.value.shape) - 1}:
-        raise MissingRule(
-            f"Layer '{layer.name}' normalizes axes {layer.axis}, or has `rms_scaling`; "
-            "the Taylor rule for LayerNormalization is for features, axis -1."
-        )
+    if layer.rms_scaling:
+        reject(layer, "has `rms_scaling`; its Taylor rule is for centred features")
+    check_axis(layer, x, layer.axis)
     return _standardized(layer, x, groups=1)
 
 
 @register_rule(layers.GroupNormalization)
 def group_normalization(layer, x):
-    if len(x.value.shape) != 2 or layer.axis not in (-1, 1):
-        raise MissingRule(
-            f"Layer '{layer.name}' normalizes more than the features of each point; "
-            "the Taylor rule for GroupNormalization is for points (N, F), axis -1."
-        )
+    if len(x.value.shape) != 2:
+        reject(layer, "normalizes more than the features of each point, (N, F)")
+    check_axis(layer, x, layer.axis)
     return _standardized(layer, x, layer.groups)
 
 

@@ -7,16 +7,17 @@ would mix points, and are rejected.
 
 import operator
 
-from keras import activations, backend, ops
+from keras import activations, backend, layers, ops
 
 from keraspinn.derivatives.taylor.activations import coefficients_of, power
-from keraspinn.derivatives.taylor.functional import MissingRule
-from keraspinn.derivatives.taylor.rules import affine, concatenated, register_rule
+from keraspinn.derivatives.taylor.functional import reject
+from keraspinn.derivatives.taylor.rules import (
+    affine,
+    check_axis,
+    concatenated,
+    register_rule,
+)
 from keraspinn.derivatives.taylor.series import Taylor
-
-
-def _reject(operation, fault):
-    raise MissingRule(f"Operation '{operation.name}' {fault}.")
 
 
 def _alike(operation, *operands):
@@ -30,7 +31,7 @@ def _alike(operation, *operands):
             return x.cast(dtype)
         x = ops.convert_to_tensor(x, dtype)
         if len(x.shape) > rank:
-            _reject(operation, "has a constant of more axes than the points")
+            reject(operation, "has a constant of more axes than the points")
         return Taylor(first.indices, {first.indices.zero: x})
 
     return map(convert, operands)
@@ -53,7 +54,7 @@ register_rule(ops.divide, ops.true_divide)(
 @register_rule(ops.power)
 def raised(operation, base, exponent):
     if isinstance(exponent, Taylor) or getattr(exponent, "shape", ()):
-        _reject(operation, "has an exponent that is not one number")
+        reject(operation, "has an exponent that is not one number")
     base, _ = _alike(operation, base, exponent)
     return base.compose(power(float(exponent)))
 
@@ -61,7 +62,7 @@ def raised(operation, base, exponent):
 @register_rule(ops.gelu)
 def gelu(operation, x):
     if operation.get_config()["approximate"]:
-        _reject(operation, "is approximate")
+        reject(operation, "is approximate")
     return x.compose(coefficients_of(activations.gelu))
 
 
@@ -69,55 +70,43 @@ def gelu(operation, x):
 def matmul(operation, x, kernel):
     constant = isinstance(x, Taylor) and not isinstance(kernel, Taylor)
     if not constant or len(kernel.shape) != 2 or len(x.value.shape) < 2:
-        _reject(operation, "is not a product of features and a constant matrix")
+        reject(operation, "is not a product of features and a constant matrix")
     x, kernel = _alike(operation, x, kernel)
     return affine(x, kernel.value)
 
 
-@register_rule(ops.concatenate)
+@register_rule(ops.concatenate, layers.Concatenate)
 def concatenate(operation, inputs):
-    _check_axis(operation, inputs[0], last=-1)
-    return concatenated(_series(operation, inputs))
+    series = _series(operation, inputs)
+    check_axis(operation, series[0], operation.axis)
+    return concatenated(series)
 
 
 @register_rule(ops.stack)
 def stack(operation, inputs):
-    _check_axis(operation, inputs[0], last=0)
     series = _series(operation, inputs)
+    check_axis(operation, series[0], operation.axis, added=1)
     return concatenated([x.map(lambda c: c[..., None]) for x in series])
-
-
-def _check_axis(operation, x, last):
-    """Reject an operation on another axis than the features'.
-
-    Args:
-        operation: The operation, with `axis` in its configuration.
-        x: Its first input.
-        last: Number of the features' axis, less the number of axes of `x`.
-    """
-    rank = len(x.value.shape) if isinstance(x, Taylor) else 0
-    axis = operation.get_config()["axis"]
-    if rank + last < 1 or axis not in (-1, rank + last, [-1], [rank + last]):
-        _reject(operation, f"has axis {axis}, which is not the features' axis")
 
 
 def _series(operation, inputs):
     """Return the series to join, converted to one type."""
     if not all(isinstance(x, Taylor) for x in inputs):
-        _reject(operation, "joins a constant")
+        reject(operation, "joins a constant")
     return [*_alike(operation, *inputs)]
 
 
 @register_rule(ops.expand_dims)
 def expand_dims(operation, x):
-    _check_axis(operation, x, last=0)
+    check_axis(operation, x, operation.axis, added=1)
     return x.map(lambda coefficient: coefficient[..., None])
 
 
 @register_rule(ops.sum)
 def total(operation, x):
-    _check_axis(operation, x, last=-1)
-    keepdims = operation.get_config()["keepdims"]
+    options = operation.get_config()
+    check_axis(operation, x, options["axis"])
+    keepdims = options["keepdims"]
     return _whole(x).map(lambda c: ops.sum(c, axis=-1, keepdims=keepdims))
 
 
@@ -133,9 +122,9 @@ def get_item(operation, x, key):
     key[position : position + 1] = [slice(None)] * (rank - indexed)
     points, features = key[: max(rank - 1, 1)], key[max(rank - 1, 1) :]
     if not all(isinstance(part, slice) and part == slice(None) for part in points):
-        _reject(operation, "takes other parts than features")
+        reject(operation, "takes other parts than features")
     if not all(part is None or isinstance(part, (int, slice)) for part in features):
-        _reject(operation, "takes features that are not a number or a slice")
+        reject(operation, "takes features that are not a number or a slice")
     return _whole(x).map(lambda c: c[(..., *points[-1:], *features)])
 
 

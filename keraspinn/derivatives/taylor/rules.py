@@ -11,7 +11,12 @@ from keras import ops
 from keraspinn.backend.compatibility import public_function
 from keraspinn.common import Registered, arguments_of
 from keraspinn.derivatives.taylor.activations import coefficients_of, registering
-from keraspinn.derivatives.taylor.functional import MissingRule, in_order, replay
+from keraspinn.derivatives.taylor.functional import (
+    MissingRule,
+    in_order,
+    reject,
+    replay,
+)
 from keraspinn.derivatives.taylor.series import Taylor
 
 Rule: TypeAlias = Callable[..., Taylor]
@@ -209,7 +214,7 @@ def concatenated(series):
 @register_rule(keras.layers.Dense)
 def dense(layer, x):
     if layer.quantization_mode is not None:
-        raise MissingRule(f"Layer '{layer.name}' is quantized.")
+        reject(layer, "is quantized")
     bias = layer.bias if layer.use_bias else None
     return activate(layer.activation, affine(x, layer.kernel, bias))
 
@@ -226,16 +231,28 @@ def rescaling(layer, x):
 
 @register_rule(keras.layers.Normalization)
 def normalization(layer, x):
-    if layer.invert or set(layer.axis) - {-1, len(x.value.shape) - 1}:
-        raise MissingRule(
-            f"Layer '{layer.name}' inverts, or normalizes axes {layer.axis}; the "
-            "Taylor rule for Normalization is for features, axis -1."
-        )
+    if layer.invert:
+        reject(layer, "inverts; its Taylor rule normalizes features, axis -1")
+    check_axis(layer, x, layer.axis)
     deviation = ops.sqrt(ops.cast(layer.variance, x.dtype))
     factor = 1.0 / ops.maximum(deviation, keras.config.epsilon())
     # The layer computes the value, the chain rule the rest.
     coefficients = (x * factor).coefficients | {x.indices.zero: layer(x.value)}
     return Taylor(x.indices, coefficients)
+
+
+def check_axis(layer, x, axis, added=0):
+    """Reject a layer or an operation along another axis than the features'.
+
+    Args:
+        layer: The layer or operation.
+        x: Its first input, a series.
+        axis: The axis, or a list of them.
+        added: Number of axes that it adds behind those of `x`.
+    """
+    rank = len(x.value.shape) + added
+    if rank < 2 or {*keras.tree.flatten(axis)} - {-1, rank - 1}:
+        reject(layer, f"has axis {axis}; its Taylor rule is for features, axis -1")
 
 
 def _merged_by(combine):
@@ -253,16 +270,6 @@ def sequential(model, x):
     for layer in model.layers:
         x = propagate(layer, x)
     return x
-
-
-@register_rule(keras.layers.Concatenate)
-def concatenate(layer, inputs):
-    if layer.axis not in (-1, len(inputs[0].value.shape) - 1):
-        raise MissingRule(
-            f"Layer '{layer.name}' joins axis {layer.axis}; the Taylor rule for "
-            "Concatenate joins features, axis -1."
-        )
-    return concatenated(inputs)
 
 
 def _functional(model, *inputs):
