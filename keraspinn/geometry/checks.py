@@ -35,11 +35,8 @@ def checked_intervals(declared, name):
 
 def check_symbol(symbol):
     """Raise `TypeError` unless the symbol can be a coordinate."""
-    if not isinstance(symbol, sp.Symbol):
-        raise TypeError(
-            f"A coordinate must be a SymPy symbol, such as `sympy.Symbol('x')`. "
-            f"Received: {symbol!r} of type {type(symbol).__name__}"
-        )
+    expected = "a SymPy symbol, such as `sympy.Symbol('x')`"
+    check_type("coordinate", symbol, sp.Symbol, expected)
 
 
 def check_values(on):

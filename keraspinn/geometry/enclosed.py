@@ -83,6 +83,5 @@ def trapezoids(segments):
             p, q, r, s = (a, low), (b, low), (c, high), (d, high)
             triangles += [(p, q, r), (p, r, s)]
     triangles = np.array(triangles)
-    u, v = triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
-    area = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
+    area = np.abs(np.linalg.det(triangles[:, 1:] - triangles[:, :1]))
     return triangles[area > 1e-14 * area.max()]

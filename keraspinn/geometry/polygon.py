@@ -52,7 +52,8 @@ class Polygon(Geometry):
         segments = np.concatenate(edges)
         segments = segments[(segments[:, 0] != segments[:, 1]).any(axis=-1)]
         _check_edges(segments)
-        if not _area(self.vertices) > 1e-9 * np.prod(upper - lower):
+        area = abs(np.linalg.det(edges[0] - self.vertices[0]).sum()) / 2  # shoelace
+        if not area > 1e-9 * np.prod(upper - lower):
             raise ValueError(f"`vertices` lie on a line. Received: {vertices!r}")
         super().__init__(coordinates, lower, upper)
         segments = segments - self.centre
@@ -67,12 +68,6 @@ class Polygon(Geometry):
     def __str__(self):
         holes = f" with {len(self.holes)} holes" if self.holes else ""
         return f"a polygon of {len(self.vertices)} corners{holes}"
-
-
-def _area(ring):
-    """Return the area of a ring by the shoelace formula."""
-    u, v = (ring - ring[0])[1:-1].T, (ring - ring[0])[2:].T
-    return abs(np.sum(u[0] * v[1] - u[1] * v[0])) / 2
 
 
 def _check_edges(segments):
