@@ -29,12 +29,6 @@ def _sech(x):
     return 2 * ops.exp(t) / (1 + ops.exp(2 * t))
 
 
-def _csch(x):
-    t = ops.where(x < 0, x, -x)
-    size = -2 * ops.exp(t) / ops.expm1(2 * t)
-    return ops.where(x < 0, -size, size)
-
-
 # Functions of one name in SymPy and Keras; the inverse asin is arcsin in Keras.
 _INVERTED = ("sin", "cos", "tan", "sinh", "cosh", "tanh")
 _SAME = (*_INVERTED, "exp", "log", "erf", "erfc", "sign")
@@ -49,7 +43,7 @@ NODES = {
     sp.csc: lambda x: ops.reciprocal(ops.sin(x)),
     sp.coth: lambda x: ops.reciprocal(ops.tanh(x)),
     sp.sech: _sech,
-    sp.csch: _csch,
+    sp.csch: lambda x: ops.divide(_sech(x), ops.tanh(x)),
     sp.Abs: ops.abs,
     sp.Not: ops.logical_not,
     sp.atan2: ops.arctan2,
