@@ -2,7 +2,6 @@
 
 import functools
 import math
-import operator
 
 import numpy as np
 from keras import ops
@@ -32,13 +31,15 @@ class Spline:
         self._strides = np.cumprod([1, *coefficients.shape[:0:-1]])[::-1].tolist()
 
     def __call__(self, *arguments):
-        axes = zip(self._axes, map(ops.convert_to_tensor, arguments), strict=True)
-        indices, bases = zip(*(axis(argument) for axis, argument in axes), strict=True)
-        steps = map(operator.mul, indices, self._strides)
-        rows = functools.reduce(_outer(operator.add), steps)
-        weights = functools.reduce(_outer(operator.mul), bases)
+        rows, weights, count = 0, 1, len(self._axes)
+        triples = zip(self._axes, self._strides, arguments, strict=True)
+        for k, (axis, stride, argument) in enumerate(triples):
+            indices, basis = axis(ops.convert_to_tensor(argument))
+            along = (..., *[None] * k, slice(None), *[None] * (count - 1 - k))
+            rows, weights = rows + stride * indices[along], weights * basis[along]
         table = ops.convert_to_tensor(self._coefficients, weights.dtype)
-        return ops.sum(ops.take(table, rows, axis=0) * weights, axis=-1)
+        products = ops.take(table, rows, axis=0) * weights
+        return ops.sum(products, axis=tuple(range(-count, 0)))
 
 
 # Spline of a `Tabulated`, made once.
@@ -76,10 +77,9 @@ class _Axis:
         tensors = (ops.convert_to_tensor(array, x.dtype) for array in arrays)
         start, width, basis = (ops.take(t, cell, axis=0) for t in tensors)
         local = (x - start) / width
-        powers = [ops.ones_like(local)]
-        for _ in range(basis.shape[-1] - 1):
-            powers.append(powers[-1] * local)
-        weights = ops.sum(basis * ops.stack(powers, axis=-1)[..., None, :], axis=-1)
+        weights = basis[..., -1]
+        for k in range(basis.shape[-1] - 2, -1, -1):  # Horner's rule
+            weights = weights * local[..., None] + basis[..., k]
         return cell[..., None] + ops.arange(self._degree + 1, dtype="int32"), weights
 
     def _interval(self, x):
@@ -106,13 +106,3 @@ def _polynomials(knots, degree, order, starts, widths):
     powers = np.moveaxis(powers, 1, 2)[:, :, order:]
     factors = [math.perm(k, order) for k in range(order, degree + 1)]
     return powers * factors / widths[:, None, None] ** order
-
-
-def _outer(operation):
-    """Return an operation on all pairs of the last entries, along one axis."""
-
-    def combined(left, right):
-        x = operation(left[..., :, None], right[..., None, :])
-        return ops.reshape(x, (*ops.shape(x)[:-2], x.shape[-2] * x.shape[-1]))
-
-    return combined

@@ -164,12 +164,10 @@ class Interpolation(sp.Expr):
         return self.args[1:]
 
     def _eval_derivative(self, symbol):
-        terms = []
-        for axis, argument in enumerate(self.arguments):
-            if argument.has(symbol):
-                rate = self.func(self.table.differentiated(axis), *self.arguments)
-                terms.append(rate * argument.diff(symbol))
-        return sp.Add(*terms)
+        rates = [argument.diff(symbol) for argument in self.arguments]
+        tables = map(self.table.differentiated, range(len(rates)))
+        partials = (self.func(table, *self.arguments) for table in tables)
+        return sp.Add(*map(sp.Mul, partials, rates))
 
     def _sympystr(self, printer):
         arguments = ", ".join(map(printer._print, self.arguments))
