@@ -176,13 +176,10 @@ class Box(Geometry):
 
     def _position(self, column, value):
         """Scale a value to [-1, 1] over the interval; `None` outside."""
-        value, half = float(value), self.half[column]
-        lower, upper = self.lower[column], self.upper[column]
-        for position, end in ((-1.0, lower), (1.0, upper)):
-            if abs(value - end) <= TOLERANCE * 2 * half:
-                return position
-        inside = lower < value < upper
-        return float((value - self.centre[column]) / half) if inside else None
+        position = float((float(value) - self.centre[column]) / self.half[column])
+        if abs(abs(position) - 1) <= 2 * TOLERANCE:
+            return float(np.sign(position))
+        return position if abs(position) < 1 else None
 
     def _slice(self, *fixed):
         values = self._values(fixed)

@@ -48,8 +48,7 @@ class ProductPart(Part):
     def _of_piece(self, piece):
         parts, counts = list(self.parts), list(self.counts)
         parts[self.facing], counts[self.facing] = piece, piece.draws
-        changes = {"parts": tuple(parts), "counts": tuple(counts), "text": str(piece)}
-        return replace(self, **changes)
+        return replace(self, parts=tuple(parts), counts=tuple(counts), text=str(piece))
 
     def sample(self, uniform):
         """Sample a point of each, from separate uniform numbers."""
