@@ -16,7 +16,7 @@ from keraspinn.derivatives.taylor.rules import check_axis, register_rule, spread
 def layer_normalization(layer, x):
     if layer.rms_scaling:
         reject(layer, "has `rms_scaling`; its Taylor rule is for centred features")
-    check_axis(layer, x, layer.axis)
+    check_axis(layer, x)
     return _standardized(layer, x, groups=1)
 
 
@@ -24,7 +24,7 @@ def layer_normalization(layer, x):
 def group_normalization(layer, x):
     if len(x.value.shape) != 2:
         reject(layer, "normalizes more than the features of each point, (N, F)")
-    check_axis(layer, x, layer.axis)
+    check_axis(layer, x)
     return _standardized(layer, x, layer.groups)
 
 

@@ -78,14 +78,14 @@ def matmul(operation, x, kernel):
 @register_rule(ops.concatenate, layers.Concatenate)
 def concatenate(operation, inputs):
     series = _series(operation, inputs)
-    check_axis(operation, series[0], operation.axis)
+    check_axis(operation, series[0])
     return concatenated(series)
 
 
 @register_rule(ops.stack)
 def stack(operation, inputs):
     series = _series(operation, inputs)
-    check_axis(operation, series[0], operation.axis, added=1)
+    check_axis(operation, series[0], added=1)
     return concatenated([x.map(lambda c: c[..., None]) for x in series])
 
 
@@ -98,15 +98,14 @@ def _series(operation, inputs):
 
 @register_rule(ops.expand_dims)
 def expand_dims(operation, x):
-    check_axis(operation, x, operation.axis, added=1)
+    check_axis(operation, x, added=1)
     return x.map(lambda coefficient: coefficient[..., None])
 
 
 @register_rule(ops.sum)
 def total(operation, x):
-    options = operation.get_config()
-    check_axis(operation, x, options["axis"])
-    keepdims = options["keepdims"]
+    check_axis(operation, x)
+    keepdims = operation.get_config()["keepdims"]
     return _whole(x).map(lambda c: ops.sum(c, axis=-1, keepdims=keepdims))
 
 

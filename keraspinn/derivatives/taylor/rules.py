@@ -233,7 +233,7 @@ def rescaling(layer, x):
 def normalization(layer, x):
     if layer.invert:
         reject(layer, "inverts; its Taylor rule normalizes features, axis -1")
-    check_axis(layer, x, layer.axis)
+    check_axis(layer, x)
     deviation = ops.sqrt(ops.cast(layer.variance, x.dtype))
     factor = 1.0 / ops.maximum(deviation, keras.config.epsilon())
     # The layer computes the value, the chain rule the rest.
@@ -241,16 +241,15 @@ def normalization(layer, x):
     return Taylor(x.indices, coefficients)
 
 
-def check_axis(layer, x, axis, added=0):
+def check_axis(layer, x, added=0):
     """Reject a layer or an operation along another axis than the features'.
 
     Args:
-        layer: The layer or operation.
+        layer: The layer or operation, with `axis` in its configuration.
         x: Its first input, a series.
-        axis: The axis, or a list of them.
         added: Number of axes that it adds behind those of `x`.
     """
-    rank = len(x.value.shape) + added
+    axis, rank = layer.get_config()["axis"], len(x.value.shape) + added
     if rank < 2 or {*keras.tree.flatten(axis)} - {-1, rank - 1}:
         reject(layer, f"has axis {axis}; its Taylor rule is for features, axis -1")
 
