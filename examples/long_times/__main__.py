@@ -78,7 +78,7 @@ def recipe(case, seconds=None, causal=False):
     if seconds is None and case.values:
         return kp.recipes.TwoStage(ADAM_STEPS, case.steps, points=case.points)
     if seconds is None:
-        (stage,) = kp.recipes.OneStage(case.steps, case.points).stages
+        (stage,) = kp.recipes.OneStage(case.steps, case.points, case.sampler).stages
         return kp.recipes.Recipe([weighted(stage, causal, 1)])
     began = time.process_time()
     fit = {"steps_per_epoch": EPOCH, "epochs": 10**6, "batch_size": case.points}
@@ -173,14 +173,17 @@ def shown(record):
 def table(records):
     """Return the table of records as Markdown."""
     lines = [
-        "| Problem | Aim | Windows | Error | First run | Seeds | One interval | CPU |"
+        "| Problem | Aim | Windows | Error | First run | Seeds | One interval | CPU | "
+        "Wall |"
     ]
-    lines += ["|---|---|---|---|---|---|---|---|"]
+    lines += ["|---|---|---|---|---|---|---|---|---|"]
     for name in NAMES:
         case, runs = case_of(name), records.get(name, {}).get("windows", {})
         title = case.title + (" (held back)" if case.held_back else "")
         if not runs:
-            lines.append(f"| {title} | {case.aim:.0e} | – | not run | – | – | – | – |")
+            lines.append(
+                f"| {title} | {case.aim:.0e} | – | not run | – | – | – | – | – |"
+            )
             continue
         seed = min(runs)
         last, first = runs[seed]["last"], runs[seed]["first"]
@@ -195,6 +198,7 @@ def table(records):
             ", ".join(others) or "–",
             shown(one["last"]) if one else "–",
             f"{last['cpu_seconds']} s",
+            f"{last['seconds']} s",
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)

@@ -29,4 +29,15 @@ truth = evolution(
     8192,
     8_000,
 )
-CASE = Case("Burgers, ν = 0.001/π", 1e-3, problem, truth, windows=10)
+# The shock forms at t = 1/π.
+EDGES = (0, 0.2, 0.28, 0.32, 0.36, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1)
+CASE = Case(
+    "Burgers, ν = 0.001/π",
+    1e-3,
+    problem,
+    truth,
+    windows=EDGES,
+    steps=150,
+    points=3_000,
+    sampler=kp.sampling.ResidualBased(every=1),
+)

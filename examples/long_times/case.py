@@ -31,6 +31,7 @@ class Case:
         depth: Number of hidden layers.
         steps: Steps of Gauss–Newton in each window, or of SSBroyden for each value.
         points: Collocation points of a step.
+        sampler: Optional sampler of these points, for a shock.
         values: Optional dict from a parameter to its values for `continuation`, in
             place of windows.
         compared: Optional dict from the names of `truth` to expressions, if these are
@@ -47,6 +48,7 @@ class Case:
     depth: int = 2
     steps: int = 100
     points: int | dict = 1_500
+    sampler: kp.sampling.Sampler | None = None
     values: Mapping[kp.Parameter, Sequence[float]] | None = None
     compared: Mapping[str, sp.Expr] | None = None
     held_back: bool = False

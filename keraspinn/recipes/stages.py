@@ -9,7 +9,7 @@ import keras
 from keraspinn.callbacks import LearningRateAnnealing
 from keraspinn.common.checks import check_type
 from keraspinn.optimizers import GaussNewton, SSBroyden
-from keraspinn.sampling import Uniform
+from keraspinn.sampling import Sampler, Uniform
 from keraspinn.training import PINNModel
 from keraspinn.training.precision import with_units
 
@@ -184,21 +184,26 @@ class OneStage(Recipe):
     """Gauss–Newton in float64 from the first step, for the windows of `march`.
 
     A network of one or two thousand parameters at most is trained in a few hundred
-    steps where the solution is smooth in a window. Its points are uniform.
+    steps where the solution is smooth in a window.
 
     Args:
         steps: Number of steps.
         points: Number of collocation points inside, new ones in each step; more than
             parameters.
+        sampler: Optional sampler of these points in place of `sampling.Uniform()`. A
+            shock needs `sampling.ResidualBased(every=1)`.
 
     Example:
 
     >>> recipe = keraspinn.recipes.OneStage(steps=100)
     """
 
-    def __init__(self, steps: int = 200, points: int = 1_500) -> None:
+    def __init__(
+        self, steps: int = 200, points: int = 1_500, sampler: Sampler | None = None
+    ) -> None:
         stage = _second_stage(GaussNewton, steps, {"residual": points})
-        super().__init__([dataclasses.replace(stage, fit=stage.fit | {"x": Uniform()})])
+        stage.fit["x"] = sampler or Uniform()
+        super().__init__([stage])
 
 
 def _second_stage(optimizer, steps, points):
