@@ -17,7 +17,8 @@ class LossWeighting(keras.callbacks.Callback):
         rule: A `weighting.WeightingRule`, such as `weighting.GradientRatio()`.
 
     Raises:
-        ValueError: If the model has no conditions, or the rule does not fit it.
+        ValueError: If the model has no conditions, or an energy, or the rule does not
+            fit it.
         TypeError: If the model is not a `PINNModel` or `Ensemble`.
 
     Warns:
@@ -42,6 +43,12 @@ class LossWeighting(keras.callbacks.Callback):
                 f"{type(self).__name__} needs a keraspinn.PINNModel or Ensemble, which "
                 "compute the gradient of each loss term. Received: "
                 f"{type(model).__name__}"
+            )
+        if model.problem.energy is not None:
+            raise ValueError(
+                f"{type(self).__name__} would lower the weights of penalties until the "
+                "energy outweighs them. Declare conditions beside an energy with "
+                "hard=True, or with a number, weight=100."
             )
         if model.problem.hard and not model.loss_weights:
             warnings.warn(

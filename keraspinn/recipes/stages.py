@@ -231,7 +231,9 @@ def adam_stage(steps: int, learning_rate: float = 3e-3, annealing: bool = True):
     """
 
     def anneal(model):
-        return [LearningRateAnnealing()] if annealing and model.loss_weights else []
+        is_of_equations = model.problem.energy is None
+        is_adapted = annealing and model.loss_weights and is_of_equations
+        return [LearningRateAnnealing()] if is_adapted else []
 
     def adam():
         schedule = keras.optimizers.schedules.CosineDecay(learning_rate, steps)

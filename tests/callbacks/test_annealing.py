@@ -247,6 +247,20 @@ def test_config_round_trip():
 
 
 @pytest.mark.slow
+def test_annealing_beside_an_energy_is_refused():
+    x = sp.Symbol("x")
+    u = sp.Function("u")(x)
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1)}),
+        energy=kp.integral(u.diff(x) ** 2 / 2 - u),
+        conditions={"held": kp.Condition(u, on={x: 0}, weight=100)},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1))
+    model.compile("adam")
+    with pytest.raises(ValueError, match="energy outweighs.*hard=True"):
+        model.fit(steps_per_epoch=1, callbacks=[kp.callbacks.LearningRateAnnealing()])
+
+
 @pytest.mark.parametrize("callback", ["annealing", "weighting"])
 def test_warns_if_all_conditions_are_hard(callback):
     x = sp.Symbol("x")
