@@ -38,8 +38,13 @@ DENSITIES, AGREEMENT = (8, 12), 2.0
 ZERO = 1e-9
 
 
-def spectral_magnitudes(domain, terms, offsets, expected, fixed, is_strict=False):
+def spectral_magnitudes(
+    domain, terms, offsets, expected, fixed, is_strict=False, share=1.0, density=1
+):
     """Return the largest absolute value of each field, by name.
+
+    More points than determine the coefficients make it a projection, which may miss
+    linear equations and, in steady problems, linear conditions.
 
     Args:
         domain: The geometry.
@@ -48,12 +53,30 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed, is_strict=False
         expected: Dict from names of all fields to rough magnitudes.
         fixed: Dict from coordinates without derivatives to a value for each.
         is_strict: As for `Linearization.is_solved`.
+        share: Share of the time, from its start.
+        density: Multiple of the points that determine all coefficients.
 
     Returns:
         Dict of magnitudes, 0 for a field that vanishes. Empty if polynomials do not
         solve an equation, or an expression cannot be linearized.
     """
-    return _attempt(domain, terms, offsets, expected, fixed, is_strict=is_strict)
+    if fixed:  # data belong to other values
+        terms = {name: term for name, term in terms.items() if term.table is None}
+    sizes = np.array(list(expected.values()))
+    degree = DEGREES.get(domain.dimension - len(fixed), DEGREE_BEYOND)
+    try:
+        polynomials, rows = linearization.discretize(
+            domain, terms, expected, degree, fixed, offsets, share, density
+        )
+        held, is_steady = rows, domain.time_coordinate is None
+        if density > 1:
+            missed = [r for r in rows if r.is_linear and (r.is_equation or is_steady)]
+            held = [row for row in rows if row not in missed]
+        with np.errstate(all="ignore"):  # numbers that are not finite raise an error
+            reached = _solve(polynomials, rows, held, sizes, is_strict)
+    except ValueError:
+        return {}
+    return dict(zip(expected, reached.tolist(), strict=True))
 
 
 def projected_magnitudes(domain, terms, offsets, expected, fixed):
@@ -69,7 +92,7 @@ def projected_magnitudes(domain, terms, offsets, expected, fixed):
         Dict of magnitudes that may lack some.
     """
     problem = domain, terms, offsets, expected, fixed
-    first, second = (_attempt(*problem, density=n) for n in DENSITIES)
+    first, second = (spectral_magnitudes(*problem, density=n) for n in DENSITIES)
     pairs = {n: sorted((size, second.get(n, 0.0))) for n, size in first.items()}
     return {n: high for n, (low, high) in pairs.items() if high < AGREEMENT * low}
 
@@ -89,36 +112,10 @@ def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
     if len(expected) > MOST_FIELDS or any(term.regions for term in terms.values()):
         return {}
     problem = domain, terms, offsets, expected, fixed
-    attempts = filter(None, (_attempt(*problem, share) for share in SHARES))
+    attempts = (spectral_magnitudes(*problem, share=share) for share in SHARES)
+    attempts = filter(None, attempts)
     solved, half = next(attempts, {}), next(attempts, {})
     return {n: s for n, s in solved.items() if s <= SETTLED * half.get(n, 0.0)}
-
-
-def _attempt(
-    domain, terms, offsets, expected, fixed, share=1.0, density=1, is_strict=False
-):
-    """Return magnitudes in a share of the time.
-
-    More points than determine the coefficients make it a projection, which may miss
-    linear equations and, in steady problems, linear conditions.
-    """
-    if fixed:  # data belong to other values
-        terms = {name: term for name, term in terms.items() if term.table is None}
-    sizes = np.array(list(expected.values()))
-    degree = DEGREES.get(domain.dimension - len(fixed), DEGREE_BEYOND)
-    try:
-        polynomials, rows = linearization.discretize(
-            domain, terms, expected, degree, fixed, offsets, share, density
-        )
-        held, is_steady = rows, domain.time_coordinate is None
-        if density > 1:
-            missed = [r for r in rows if r.is_linear and (r.is_equation or is_steady)]
-            held = [row for row in rows if row not in missed]
-        with np.errstate(all="ignore"):  # numbers that are not finite raise an error
-            reached = _solve(polynomials, rows, held, sizes, is_strict)
-    except ValueError:
-        return {}
-    return dict(zip(expected, reached.tolist(), strict=True))
 
 
 def _solve(polynomials, rows, held, sizes, is_strict):
