@@ -58,9 +58,7 @@ def integrated_magnitudes(domain, terms, offsets, expected, fixed, least):
     """
     try:
         system = _InitialValueProblem(domain, terms, offsets, expected, fixed)
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # other estimates follow a failure
-            loose, tight = (system.magnitudes(least, error) for error in STEP_ERRORS)
+        loose, tight = (system.magnitudes(least, error) for error in STEP_ERRORS)
     except (TypeError, ValueError, np.linalg.LinAlgError):
         return {}
     ratios = [size / tight[f] for f, size in loose.items() if tight.get(f)]
@@ -87,9 +85,7 @@ def integrated_fields(problem, scales, points, values):
     how = problem.domain, problem.all_terms, scales.offsets, sizes, {}
     try:
         system, at = _InitialValueProblem(*how), points[:, 0]
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # residuals decide after a failure
-            fields, others = (system.fields_at(at, error) for error in FINE_ERRORS)
+        fields, others = (system.fields_at(at, error) for error in FINE_ERRORS)
     except (TimeoutError, TypeError, ValueError, np.linalg.LinAlgError):
         return None
     offsets = np.array([[scales.offset(name)] for name in sizes])
@@ -163,6 +159,7 @@ class _InitialValueProblem:
                 symbols[node] = sp.Symbol(f"{field} {order}")
         return orders, symbols
 
+    @np.errstate(all="ignore")
     def magnitudes(self, least, error):
         """Return the largest absolute value of each field, by name.
 
@@ -223,15 +220,10 @@ class _InitialValueProblem:
         from scipy.integrate import solve_ivp
 
         least = NEGLIGIBLE * (sizes.max() or 1.0)
-        solution = solve_ivp(
-            self._derivative,
-            (begin, end),
-            state,
-            "LSODA",
-            rtol=error,
-            atol=error * np.where(sizes > 0, sizes, least),
-            **{"max_step": LONGEST_STEP} | how,
-        )
+        how = {"max_step": LONGEST_STEP, "rtol": error} | how
+        how["atol"] = error * np.where(sizes > 0, sizes, least)
+        with warnings.catch_warnings(action="ignore"):  # callers handle a failure
+            solution = solve_ivp(self._derivative, (begin, end), state, "LSODA", **how)
         if not (solution.success and (abs(solution.y) < LARGEST).all()):
             raise ValueError("There is no solution.")
         return solution
