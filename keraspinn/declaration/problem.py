@@ -140,7 +140,7 @@ class Problem(Registered):
             equations, conditions, domain, densities
         )
         parameters = formulas.collect_parameters(declared)
-        arguments.check_term_names(equations, conditions, parameters, bool(densities))
+        arguments.check_term_names(equations, conditions, parameters)
         fields = arguments.order_fields(fields, declared, domain.coordinates)
         terms = build_terms(domain, equations, conditions, fields, densities)
         check_duplicates(terms, domain)

@@ -31,12 +31,9 @@ from keraspinn.expressions.line_integral import without_line_integrals
 def validate_conditions(conditions):
     """Return conditions as a plain dict, empty for `None`, or raise `TypeError`."""
     conditions = {} if conditions is None else conditions
-    if not isinstance(conditions, Mapping):
-        raise TypeError(
-            "`conditions` must be a dict from names to Condition or Data, such as "
-            "{'wall': keraspinn.Condition(u, on='boundary')}. Received: an object of "
-            f"type {type(conditions).__name__}"
-        )
+    expected = "{'wall': keraspinn.Condition(u, on='boundary')}"
+    expected = f"a dict from names to Condition or Data, such as {expected}"
+    check_type("conditions", conditions, Mapping, expected)
     for name, condition in conditions.items():
         if not isinstance(condition, (Condition, Data)):
             raise TypeError(
@@ -153,18 +150,15 @@ def validate_reference(reference, declared, domain):
     if isinstance(reference, Reference):
         check_points("the reference", reference.points, domain)
         expressions, names, exact = reference.expressions, reference.names, {}
-    elif isinstance(reference, Mapping) and reference:
+    else:
+        expected = "a dict from fields to exact solutions, or a keraspinn.Reference"
+        check_type("reference", reference, Mapping, expected, is_filled=True)
         exact = {
             key: sp.Number(value) if isinstance(value, (int, float)) else value
             for key, value in reference.items()
         }
         reference, expressions = types.MappingProxyType(exact), tuple(exact)
         names = [*map(formulas.expression_name, expressions)]
-    else:
-        raise TypeError(
-            "`reference` must be a dict from fields to their exact solutions, or a "
-            f"keraspinn.Reference. Received: {reference!r}"
-        )
     coordinates, where = domain.coordinates, "the reference"
     validate(expressions, coordinates, where=where)
     validate([*expressions, *declared], coordinates, domain.normal, where, True)
@@ -189,10 +183,9 @@ def validate_reference(reference, declared, domain):
     return reference
 
 
-def check_term_names(equations, conditions, parameters, has_energy=False):
+def check_term_names(equations, conditions, parameters):
     """Raise `ValueError` for two terms or two columns of the logs with one name."""
-    names = (ENERGY,) if has_energy else equations
-    logs = ["loss", *(f"{name}_loss" for name in (RESIDUAL, *names))]
+    logs = ["loss", *(f"{n}_loss" for n in (RESIDUAL, *(equations or [ENERGY])))]
     logs += [f"{name}_{kind}" for name in conditions for kind in ("loss", "weight")]
     logs += [parameter.name for parameter in parameters]
     if duplicates := sorted({name for name in logs if logs.count(name) > 1}):
