@@ -138,8 +138,7 @@ def free_shifts(problem):
         "a function of t". A field with a derivative by time needs an initial value.
     """
     time = problem.domain.time_coordinate
-    terms = *problem.terms.values(), *problem.conditions.values()
-    expressions = expressions_of(terms)
+    expressions = expressions_of(problem.all_terms.values())
     derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))
     evolving = {d.expr.func.__name__ for d in derivatives if {*d.variables} <= {time}}
     fixed = evolving.union(bare_fields(expressions))
