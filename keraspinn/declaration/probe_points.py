@@ -58,9 +58,8 @@ def parameter_corners(domain, expressions):
     varying = {*domain.space_coordinates, domain.time_coordinate}
     for derivative in set().union(*(e.atoms(sp.Derivative) for e in expressions)):
         varying |= {*derivative.variables}
-    pairs = zip(domain.coordinates, domain.centre, domain.half, strict=True)
-    constant = [(s, centre, half) for s, centre, half in pairs if s not in varying]
-    ends = [[(s, float(c + side * h)) for side in (-1, 1, 0)] for s, c, h in constant]
+    constant = [pair for pair in domain.intervals.items() if pair[0] not in varying]
+    ends = [[(s, low), (s, high), (s, (low + high) / 2)] for s, (low, high) in constant]
     if len(ends) > 2:
         return [dict(pairs) for pairs in zip(*ends, strict=True)]
     return [dict(pairs) for pairs in itertools.product(*(pair[:2] for pair in ends))]
