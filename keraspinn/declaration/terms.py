@@ -297,13 +297,13 @@ def build_terms(domain, equations, conditions, fields, densities):
         return with_sums(tuple(expressions), domain.coordinates, fields=fields)
 
     parts: dict = {}
-    for name, equation in equations.items():
-        key = json.dumps([part_to_json(equation.on), place_to_json(equation.where)])
+    everywhere_first = sorted(equations, key=lambda n: not equations[n].is_everywhere)
+    for name in everywhere_first:
+        on, where = equations[name].on, equations[name].where
+        key = json.dumps([part_to_json(on), place_to_json(where)])
         parts.setdefault(key, []).append(name)
     terms = {RESIDUAL: energy_of(domain, densities)} if densities else {}
-    for names in sorted(  # equations that hold everywhere come first
-        parts.values(), key=lambda names: not equations[names[0]].is_everywhere
-    ):
+    for names in parts.values():
         expressions = summed(equations[name].expression for name in names)
         blocks = equations[names[0]].blocks(domain)
         name = " + ".join(names) if terms else RESIDUAL
