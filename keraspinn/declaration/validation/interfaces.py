@@ -1,11 +1,9 @@
 """Detection of conditions that are missing on the interface of two materials."""
 
 import itertools
-import json
 
 import numpy as np
 
-from keraspinn.declaration.parts import part_to_json
 from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.terms import count_conditions, is_on
 from keraspinn.declaration.validation.initial_parts import SMALLEST_SHARE
@@ -28,21 +26,20 @@ def describe_missing_interface(domain, equations, terms):
         equations: Dict from names to `Equation`s.
         terms: Dict from names to `Term`s, hard ones included.
     """
-    systems = {}
     if any(term.table is not None for term in terms.values()):
         return ""
-    for equation in equations.values():
-        part, is_whole = equation.on, equation.where is None
-        if is_whole and isinstance(part, Geometry) and not isinstance(part, Mesh):
-            key = json.dumps(part_to_json(part))
-            local = without_line_integrals(equation.expression)
-            systems.setdefault(key, (part, []))[1].append(local)
-    if len(systems) < 2:
+    sides = []
+    for term in terms.values():
+        declared = [equations[name] for name in term.labels if name in equations]
+        on, where = (declared[0].on, declared[0].where) if declared else (None, None)
+        if where is None and isinstance(on, Geometry) and not isinstance(on, Mesh):
+            local = [without_line_integrals(e.expression) for e in declared]
+            sides.append((on, local, NormalOrder(domain, local)))
+    if len(sides) < 2:
         return ""
     ends = [probe_points(domain, (part.pieces(),)) for part in domain.boundary]
     outer = np.concatenate([np.empty((0, domain.dimension)), *ends]) - domain.centre
     most = max(count_conditions(domain, terms, outer), default=0)
-    sides = [(on, e, NormalOrder(domain, e)) for on, e in systems.values()]
     pairs = itertools.combinations(sides, 2)
     for (first, one, before), (second, other, behind) in pairs:
         if set(fields_of(one)) & set(fields_of(other)):
