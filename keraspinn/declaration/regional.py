@@ -75,18 +75,11 @@ class Equation(Condition):
         block = region(domain, self.on)
         return (block if self.where is None else restricted(domain, block, self.where),)
 
-    def get_config(self):
-        config = super().get_config()
-        (equation,) = config.pop("equations")
-        return {"equation": equation} | {k: config[k] for k in config if k != "weight"}
-
     @classmethod
     def from_config(cls, config):
-        return cls(
-            from_json(config["equation"]),
-            part_from_json(config["on"]),
-            place_from_json(config["where"]) if "where" in config else None,
-        )
+        (equation,) = map(from_json, config["equations"])
+        where = place_from_json(config["where"]) if "where" in config else None
+        return cls(equation, part_from_json(config["on"]), where)
 
 
 # Equation that holds everywhere, or in a part of the domain.
