@@ -139,8 +139,8 @@ class _InitialValueProblem:
         equations, conditions = (
             [e.xreplace(symbols) for e in group] for group in (equations, conditions)
         )
-        self._rates = _LinearSystem(equations, highest, [*domain.coordinates, *states])
-        initial = _LinearSystem(conditions, states, domain.coordinates)
+        self._rates = _solution_of(equations, highest, [*domain.coordinates, *states])
+        initial = _solution_of(conditions, states, domain.coordinates)
         self._point, self._initial = point, initial(point)
         self._most = MOST_EVALUATIONS // max(1, len(states) // 4)
 
@@ -244,28 +244,25 @@ class _InitialValueProblem:
         return self._length * rates
 
 
-class _LinearSystem:
-    """Expressions that are linear in some unknowns, and their solution.
+def _solution_of(expressions, unknowns, known):
+    """Return a function from values of known symbols to the unknowns' values.
 
     Args:
-        expressions: SymPy expressions, zero for the solution.
+        expressions: SymPy expressions, linear in the unknowns, zero for the solution.
         unknowns: As many symbols.
         known: The other symbols.
 
     Raises:
         ValueError: If they are not linear in these, or not as many.
     """
+    matrix, rests = sp.linear_eq_to_matrix(expressions, unknowns)
+    others = (matrix.free_symbols | rests.free_symbols) - {*known}
+    if others or len(expressions) != len(unknowns):
+        raise ValueError("They are not as many as unknowns, or hold others.")
+    program = Program([*rests, *matrix], known)
 
-    def __init__(self, expressions, unknowns, known):
-        matrix, rests = sp.linear_eq_to_matrix(expressions, unknowns)
-        others = (matrix.free_symbols | rests.free_symbols) - {*known}
-        if others or len(expressions) != len(unknowns):
-            raise ValueError("They are not as many as unknowns, or hold others.")
-        self._known, self._shape = known, matrix.shape
-        self._program = Program([*rests, *matrix], known)
+    def solved(values):
+        numbers = np.array(run_at(program, known, values)).reshape(-1, len(unknowns))
+        return np.linalg.solve(numbers[1:], numbers[0])
 
-    def __call__(self, values):
-        """Return the unknowns, for values of the known symbols."""
-        numbers = np.array(run_at(self._program, self._known, values))
-        rests, matrix = np.split(numbers, self._shape[:1])
-        return np.linalg.solve(matrix.reshape(self._shape), rests)
+    return solved
