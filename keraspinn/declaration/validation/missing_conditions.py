@@ -182,8 +182,10 @@ def _orders_in_time(domain, terms, initial):
             ends = _count_along(domain, terms, *domain.space_coordinates)
             count += max(ends - along, 0)
     if count < len(values):  # an upper bound of the order
+        pairs = _orders_across(domain, terms, _counted_parts(domain, terms))
+        sides = (n for n, held in pairs if np.quantile(held, SMALLEST_SHARE) >= n)
         order = NormalOrder(domain, equations).order_in_time()
-        if order >= _order_of_cauchy_data(domain, terms):
+        if order >= max(sides, default=0):  # of Cauchy data
             yield "together the equations are", values, order, count
     expressions = expressions_of(terms.values())
     for field in fields_of_fewer_coordinates(domain, terms.values()):
@@ -195,13 +197,6 @@ def _orders_in_time(domain, terms, initial):
         values = [v for n, v in _initial_values(domain, coupled) if n == name]
         count = sum(e.has(field) for e in expressions_of(initial))
         yield f"the equations of {name} are", values, len(values), count
-
-
-def _order_of_cauchy_data(domain, terms):
-    """Return the largest order across a side that has as many conditions, or 0."""
-    pairs = _orders_across(domain, terms, _counted_parts(domain, terms))
-    orders = (o for o, count in pairs if np.quantile(count, SMALLEST_SHARE) >= o)
-    return max(orders, default=0)
 
 
 def _initial_values(domain, equations):
