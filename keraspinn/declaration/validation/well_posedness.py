@@ -58,16 +58,22 @@ def describe_underdetermined(domain, terms, sizes):
         return coarse_energy(domain, (*terms.values(),), (*sizes,)).underdetermined
     if missing := missing_conditions.describe_missing_conditions(domain, terms):
         return missing
-    fixed, degrees = _fixed_and_degrees(domain, terms)
+    expressions = expressions_of(terms.values())
+    fixed = parameter_corners(domain, expressions)[-1]
+    degrees = DEGREES.get(domain.dimension - len(fixed))
+    has_boundary = bool(domain.boundary) or domain.initial is not None
+    # Another check warns of a boundary without any condition.
+    is_bare = not condition_terms(terms) and has_boundary
+    if is_bare or not degrees or any(term.table is not None for term in terms.values()):
+        return ""
     how = domain, terms, sizes, fixed
-    parameters = collect_parameters(expressions_of(terms.values())) if degrees else ()
     if free := [
         parameter
-        for parameter in parameters
+        for parameter in collect_parameters(expressions)
         if all(_is_solved(*how, max(degrees), parameter, r) for r in OTHER_VALUES)
     ]:
         return missing_conditions.describe_free_parameters(free)
-    names = [*sizes] if degrees else []
+    names = [*sizes]
     for degree, small in degrees.items():
         names = names and _null_space_fields(*how, degree, small)
     integrals = [term for term in terms.values() if names and term.regions]
@@ -98,17 +104,6 @@ def _is_solved(domain, terms, sizes, fixed, degree, parameter, ratio):
     residual, jacobian = residual * weights, jacobian * weights[:, None]
     left = np.linalg.norm(residual - jacobian @ np.linalg.lstsq(jacobian, residual)[0])
     return left <= SOLVED * np.linalg.norm(residual)
-
-
-def _fixed_and_degrees(domain, terms):
-    """Return fixed coordinates, and the degrees to try, none if a check is skipped."""
-    fixed = parameter_corners(domain, expressions_of(terms.values()))[-1]
-    has_boundary = bool(domain.boundary) or domain.initial is not None
-    # Another check warns of a boundary without any condition.
-    is_bare = not condition_terms(terms) and has_boundary
-    if is_bare or any(term.table is not None for term in terms.values()):
-        return fixed, {}
-    return fixed, DEGREES.get(domain.dimension - len(fixed), {})
 
 
 @np.errstate(all="ignore")  # numbers that are not finite raise an error
