@@ -70,10 +70,9 @@ def _check_known_values(expressions, domain, blocks, where):
     terms = (term for e in expressions for term in sp.Add.make_args(e))
     for known, names in map(with_symbols, terms):
         known, _ = known.as_independent(*names.values(), as_Add=False)
-        is_root = any(not p.exp.is_integer for p in known.atoms(sp.Pow))
-        if not known.free_symbols <= {*domain.coordinates} or not (
-            is_root or known.has(*_PARTIAL)
-        ):
+        has_roots = any(not p.exp.is_integer for p in known.atoms(sp.Pow))
+        is_known = known.free_symbols <= {*domain.coordinates}
+        if not (is_known and (has_roots or known.has(*_PARTIAL))):
             continue
         points = probe_points(domain, blocks, BRANCH_POINTS)
         missing = np.isnan(evaluate_at([known], domain.coordinates, points)[0])

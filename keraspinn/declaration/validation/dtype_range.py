@@ -118,15 +118,14 @@ def _coordinate_fault(equations, domain, dtype):
             continue
         for name, expression in equations.items():
             # Arguments of derivatives and fields do not count.
-            if not any(node == symbol for node in distinct_nodes([expression])):
-                continue
-            wider = " or compute in float64," if dtype == "float32" else ""
-            return (
-                f"In {name}: {dtype} does not tell apart the points of {symbol} ∈ "
-                f"[{start:.16g}, {end:.16g}], which the expression depends on. "
-                f"Measure {symbol} from {start:.10g}, so that it begins at zero,{wider}"
-                f" or write the equation without {symbol} itself."
-            )
+            if symbol in distinct_nodes([expression]):
+                wider = " or compute in float64," if dtype == "float32" else ""
+                return (
+                    f"In {name}: {dtype} does not tell apart the points of {symbol} ∈ "
+                    f"[{start:.16g}, {end:.16g}], which the expression depends on. "
+                    f"Measure {symbol} from {start:.10g}, so that it begins at zero,"
+                    f"{wider} or write the equation without {symbol} itself."
+                )
     return None
 
 
