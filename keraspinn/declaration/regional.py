@@ -70,9 +70,8 @@ class Equation(Condition):
 
     def blocks(self, domain: Geometry) -> tuple[Block, ...]:
         """Return the part of a domain in which it holds, as its only block."""
-        if self.on == "interior":
-            return domain.blocks(self.on, self.where)
-        block = region(domain, self.on)
+        whole = self.on == "interior"
+        block = (domain.interior,) if whole else region(domain, self.on)
         return (block if self.where is None else restricted(domain, block, self.where),)
 
     @classmethod

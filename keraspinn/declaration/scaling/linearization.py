@@ -128,7 +128,12 @@ class Linearization:
     def __init__(self, number, term, domain, polynomials, offsets):
         self.is_equation = term.is_equation
         self._is_mean = bool(term.regions)
-        points, self._target = _collocation_points(domain, term, number, polynomials)
+        points, target = term.points(domain, polynomials.points), term.targets(number)
+        if term.table is not None:
+            count = min(polynomials.points, len(points))
+            chosen = np.linspace(0, len(points) - 1, count).astype(int)
+            points, target = points[chosen], target[chosen]
+        points, self._target = polynomials.with_fixed_values(points), target
         expression = Scales({}, offsets=offsets).apply(term.pointwise[number])
         stand_ins, self._nodes, self._rates, inputs = {}, [], [], [points]
         known, fields = list(domain.coordinates), []
@@ -193,16 +198,6 @@ class Linearization:
         inputs = np.column_stack([self._inputs, *nodes])
         values, *gradient = run_at(self._program, self._symbols, inputs)
         return values - self._target, gradient
-
-
-def _collocation_points(domain, term, number, polynomials):
-    """Return points of an expression, `(n, d)`, and its target values there."""
-    points, targets = term.points(domain, polynomials.points), term.targets(number)
-    if term.table is not None:
-        count = min(polynomials.points, len(points))
-        chosen = np.linspace(0, len(points) - 1, count).astype(int)
-        points, targets = points[chosen], targets[chosen]
-    return polynomials.with_fixed_values(points), targets
 
 
 def _rms(values):
