@@ -137,11 +137,11 @@ def describe_lost_jump(condition, expressions, domain, blocks):
         if not isinstance(d.expr, (Field, sp.sign))  # as SymPy derives |u'|
     ]
     parts = dict.fromkeys(part for block in blocks for part in block)
-    jump = next(filter(None, map(_find_steep_cell, expressions)), None)
-    for part in () if jump else parts:
-        jumps = [_find_jump(e, domain, part, may_be_lost) for e in expressions]
+    jumps = [*map(_find_steep_cell, expressions)]
+    for part in parts:
+        jumps += [_find_jump(e, domain, part, may_be_lost) for e in expressions]
         jumps += [_find_jump_of(*pair, domain, part) for pair in inner]
-        jump = jump or next(filter(None, jumps), None)
+    jump = next(filter(None, jumps), None)
     sentence = (
         f"A coefficient of a derivative, or a differentiated term, jumps at {jump}. "
         "SymPy drops the jump from (k u')', from (A u)' and from an enthalpy's "
