@@ -114,12 +114,12 @@ def _estimate(domain, terms, offsets, ones, known):
         return known
     flat = _term_sizes(domain, terms, offsets, ones).values()
     sizes, prescribed = _from_terms(flat, unknown, offsets, known), {}
-    expected = dict.fromkeys(unknown, 1.0) | sizes
     for field in unknown:
         least = ROUND_OFF * abs(offsets.get(field, 0.0))
         values = [p.balancing(field, {}) for p in flat if p.gives(field)]
         prescribed[field] = max((v for v in values if v > least), default=0.0)
-        # Newton's method begins where nonlinear terms matter.
+    expected = dict.fromkeys(unknown, 1.0) | sizes
+    for field in unknown:  # Newton's method begins where nonlinear terms matter
         reactions = [s for p in flat for s in p.reactions(field, and_derivatives=True)]
         expected[field] = max([expected[field], *reactions])
     has_data = any(term.table is not None for term in terms.values())
@@ -131,7 +131,10 @@ def _estimate(domain, terms, offsets, ones, known):
     reached = _solve(*how, least, find=integrated_magnitudes)
     if reached:  # polynomials find other solutions of a nonlinear problem, too
         return sizes | {f: reached[f] for f in unknown if reached.get(f)}
-    solved = _solve(*how)
+    is_strict = not domain.space_coordinates or domain.dimension == 1
+    solved = _solve(*how, is_strict)
+    if is_strict and not (solved or has_rates):
+        solved = _solve(*how)
     if has_rates and not solved:
         early = _solve(*how, find=spectral.magnitudes_at_the_beginning)
         early = {f: max(size, least.get(f, 0.0)) for f, size in early.items() if size}

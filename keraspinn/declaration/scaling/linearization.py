@@ -15,6 +15,8 @@ from keraspinn.expressions.nodes import distinct_nodes
 
 # Largest residual of a solved equation, relative to its largest term.
 LARGEST_RESIDUAL = 0.3
+# The same of an oscillator, which with a larger one has left its force.
+LARGEST_STRICTLY = 0.01
 # Largest residual of an equation whose terms vanish, relative to their possible values.
 LARGEST_ZERO = 1e-6
 # Relative to its possible values, a smaller value of a condition is round-off.
@@ -163,6 +165,7 @@ class Linearization:
         gradient = [sp.Add(*(s.diff(f) for s, a in summands if f in a)) for f in fields]
         self._program = Program([plain, *gradient], self._symbols)
         self.is_linear = not any(e.free_symbols & {*fields} for e in gradient)
+        self._summands = [] if self.is_linear else [s for s, _ in summands]
 
     def __call__(self, coefficients):
         """Return the residual, `(n,)`, and its Jacobian, `(n, f, count)`."""
@@ -174,8 +177,13 @@ class Linearization:
             return values.mean(keepdims=True), jacobian.mean(axis=0, keepdims=True)
         return values, jacobian
 
-    def is_solved(self, coefficients, sizes):
-        """Return whether the residual is small, relative to the (possible) terms."""
+    def is_solved(self, coefficients, sizes, is_strict):
+        """Return whether the residual is small, relative to the (possible) terms.
+
+        A strict answer allows less, and functions of fields count by their values, too:
+        far from zero, sin(u) is much smaller than u cos(u).
+        """
+        largest_residual = LARGEST_STRICTLY if is_strict else LARGEST_RESIDUAL
         values, gradient = self._evaluate(coefficients)
         pairs = zip(self._nodes, gradient, strict=True)
         terms = [factor * (p @ coefficients[field]) for (field, p), factor in pairs]
@@ -186,18 +194,26 @@ class Linearization:
         possible = _rms(jacobian * sizes[:, None])
         if self.is_equation or not self.is_linear:
             largest = max(source, *map(_rms, terms))
-            allowed = max(LARGEST_RESIDUAL * largest, LARGEST_ZERO * possible)
+            allowed = max(largest_residual * largest, LARGEST_ZERO * possible)
         else:
             has_source = source > ROUND_OFF * possible
-            allowed = LARGEST_RESIDUAL * (source if has_source else possible)
+            allowed = largest_residual * (source if has_source else possible)
+        if is_strict and len(self._summands) > 1:
+            program = Program(self._summands, self._symbols)
+            values = run_at(program, self._symbols, self._inputs_at(coefficients))
+            largest = max(map(_rms, [self._target, *values]))
+            allowed = min(allowed, largest_residual * largest)
         return _rms(residual) <= allowed
 
     def _evaluate(self, coefficients):
         """Return the residual, and its gradient by fields and their derivatives."""
-        nodes = [products @ coefficients[field] for field, products in self._nodes]
-        inputs = np.column_stack([self._inputs, *nodes])
+        inputs = self._inputs_at(coefficients)
         values, *gradient = run_at(self._program, self._symbols, inputs)
         return values - self._target, gradient
+
+    def _inputs_at(self, coefficients):
+        nodes = [products @ coefficients[field] for field, products in self._nodes]
+        return np.column_stack([self._inputs, *nodes])
 
 
 def _rms(values):

@@ -38,7 +38,9 @@ DENSITIES, AGREEMENT = (8, 12), 2.0
 ZERO = 1e-9
 
 
-def spectral_magnitudes(domain, terms, offsets, expected, fixed, share=1.0, density=1):
+def spectral_magnitudes(
+    domain, terms, offsets, expected, fixed, is_strict=False, share=1.0, density=1
+):
     """Return the largest absolute value of each field, by name.
 
     More points than determine the coefficients make it a projection, which may miss
@@ -50,6 +52,7 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed, share=1.0, dens
         offsets: Dict from names of fields to their offsets.
         expected: Dict from names of all fields to rough magnitudes.
         fixed: Dict from coordinates without derivatives to a value for each.
+        is_strict: As for `Linearization.is_solved`.
         share: Share of the time, from its start.
         density: Multiple of the points that determine all coefficients.
 
@@ -70,7 +73,7 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed, share=1.0, dens
             missed = [r for r in rows if r.is_linear and (r.is_equation or is_steady)]
             held = [row for row in rows if row not in missed]
         with np.errstate(all="ignore"):  # numbers that are not finite raise an error
-            reached = _solve(polynomials, rows, held, sizes)
+            reached = _solve(polynomials, rows, held, sizes, is_strict)
     except ValueError:
         return {}
     return dict(zip(expected, reached.tolist(), strict=True))
@@ -109,13 +112,13 @@ def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
     if len(expected) > MOST_FIELDS or any(term.regions for term in terms.values()):
         return {}
     problem = domain, terms, offsets, expected, fixed
-    attempts = (spectral_magnitudes(*problem, share) for share in SHARES)
+    attempts = (spectral_magnitudes(*problem, share=share) for share in SHARES)
     attempts = filter(None, attempts)
     solved, half = next(attempts, {}), next(attempts, {})
     return {n: s for n, s in solved.items() if s <= SETTLED * half.get(n, 0.0)}
 
 
-def _solve(polynomials, rows, held, sizes):
+def _solve(polynomials, rows, held, sizes, is_strict):
     """Return the largest values of the fields by Gauss-Newton steps, `(f,)`.
 
     Only the rows in `held` need be solved.
@@ -146,7 +149,7 @@ def _solve(polynomials, rows, held, sizes):
         if change < CONVERGED or (number > FIRST_STEPS and length > before):
             break
         sizes = np.where(reached > smallest, reached, sizes)
-    is_solved = all(row.is_solved(coefficients, sizes) for row in held)
+    is_solved = all(row.is_solved(coefficients, sizes, is_strict) for row in held)
     if change > linearization.LARGEST_RESIDUAL or not is_solved:
         raise ValueError("Newton's method does not converge to a solution.")
     return np.where(reached > smallest, reached, 0.0)
