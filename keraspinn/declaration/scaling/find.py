@@ -114,12 +114,12 @@ def _estimate(domain, terms, offsets, ones, known):
         return known
     flat = _term_sizes(domain, terms, offsets, ones).values()
     sizes, prescribed = _from_terms(flat, unknown, offsets, known), {}
+    expected = dict.fromkeys(unknown, 1.0) | sizes
     for field in unknown:
         least = ROUND_OFF * abs(offsets.get(field, 0.0))
         values = [p.balancing(field, {}) for p in flat if p.gives(field)]
         prescribed[field] = max((v for v in values if v > least), default=0.0)
-    expected = dict.fromkeys(unknown, 1.0) | sizes
-    for field in unknown:  # Newton's method begins where nonlinear terms matter
+        # Newton's method begins where nonlinear terms matter.
         reactions = [s for p in flat for s in p.reactions(field, and_derivatives=True)]
         expected[field] = max([expected[field], *reactions])
     has_data = any(term.table is not None for term in terms.values())
