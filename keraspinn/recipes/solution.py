@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from keraspinn.common.html import paragraphs
 from keraspinn.diagnostics import Verdict
 from keraspinn.diagnostics.verdicts.report import others
 from keraspinn.networks import TimeWindows
@@ -76,6 +77,9 @@ class Solution:
     def solved(self) -> bool:
         """True if the estimated errors are within the tolerance."""
         return not self.reason
+
+    def _repr_html_(self):
+        return paragraphs(str(self))
 
     def __str__(self):
         up_to = {name: f" up to {words}" for name, words in self.verdict.shifts.items()}

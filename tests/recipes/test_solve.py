@@ -100,6 +100,7 @@ def test_decay_is_solved_to_the_tolerance(solved):
     assert solution.solved
     assert np.linalg.norm(error) < 1e-3 * np.linalg.norm(values["u"])
     assert str(solution).startswith("Solved: u ")
+    assert solution._repr_html_().startswith("<p><b>Solved: u ")
     assert not [line for line in printed if "olved" in line]  # only when printed
 
 
