@@ -7,6 +7,7 @@ from typing import Any
 
 import keras
 
+from keraspinn.common.checks import check_type
 from keraspinn.declaration import Problem, features_of
 from keraspinn.networks import TimeWindows
 from keraspinn.recipes.choices import chosen_network, chosen_recipe
@@ -77,8 +78,7 @@ def solve(
     print(solution)
     ```
     """
-    if not isinstance(problem, Problem):
-        raise TypeError(f"`problem` must be a keraspinn.Problem. Received: {problem!r}")
+    check_type("problem", problem, Problem, "a keraspinn.Problem")
     for name, value in (("tolerance", tolerance), ("max_time", max_time)):
         if not (isinstance(value, (int, float)) and value > 0):
             raise ValueError(f"`{name}` must be positive. Received: {value!r}")
