@@ -52,15 +52,14 @@ def falls_without_bound(model, loss):
     limit = KNOWN_TO_FALL if problem.underdetermined else FAR_BELOW
     if problem.energy is None or not is_scaled or loss > -limit:
         return None
+    cause = problem.underdetermined or (
+        "Check its signs, the conditions on its fields, and densities that fall for "
+        "large derivatives; or give its magnitude by the fields', "
+        "Problem(..., scales={u: 1e-3})."
+    )
     return (
         f"Training stopped: the energy falls without bound, to {loss:.3g} times the "
-        "magnitude expected from its declaration. "
-        + (
-            problem.underdetermined
-            or "Check its signs, the conditions on its fields, and densities that fall "
-            "for large derivatives; or give its magnitude by the fields', "
-            "Problem(..., scales={u: 1e-3})."
-        )
+        f"magnitude expected from its declaration. {cause}"
     )
 
 
@@ -81,7 +80,7 @@ def explanation(model, step, draws, steps, logs):
         steps: Number of steps taken before.
         logs: The logs of the program that stopped.
     """
-    cause = _find_cause(model, step, draws) or _nonfinite_losses(logs)
+    cause = next(_causes(model, step, draws), None) or _nonfinite_losses(logs)
     coefficients = model.coefficients.items()
     values = ", ".join(f"{name} = {v.numpy():g}" for name, v in coefficients)
     is_lost = cause.startswith(_LOST)
@@ -108,35 +107,28 @@ def _nonfinite_losses(losses):
     return "the gradient, or the sum of the weighted losses, is not finite"
 
 
-def _find_cause(model, step, draws):
-    """Return the cause, by computing the losses and gradients of the step again.
-
-    The result is a text, or `None` if everything is finite.
-    """
-    variables = step.variables
-    for variable in variables:
+def _causes(model, step, draws):
+    """Yield causes, by computing the losses and gradients of the step again."""
+    for variable in step.variables:
         if not _finite(variable):
-            return (
+            yield (
                 f"{_LOST} '{variable.path}' holds numbers that are not finite, "
                 "from an update that overflowed or from weights given"
             )
     for name, weight in model.loss_weights.items():
         if not _finite(weight):
-            return f"the loss weight of '{name}' is {weight.numpy()}"
+            yield f"the loss weight of '{name}' is {weight.numpy()}"
     for batches in draws:
         losses, gradients = step.term_gradients(batches)
         for name in batches:
             if not _finite(loss := losses[name]):
                 where = _where(model, name, batches[name], step.largest)
-                return f"the loss of '{name}' is {float(loss)}{where}"
+                yield f"the loss of '{name}' is {float(loss)}{where}"
         for name, of_term in gradients.items():
-            for variable, gradient in zip(variables, of_term, strict=True):
+            for variable, gradient in zip(step.variables, of_term, strict=True):
                 if not _finite(gradient):
-                    return (
-                        f"the gradient of the loss of '{name}' by '{variable.path}' "
-                        "is not finite"
-                    )
-    return None
+                    text = f"the gradient of the loss of '{name}' by '{variable.path}'"
+                    yield f"{text} is not finite"
 
 
 def _where(model, name, batch, largest):
