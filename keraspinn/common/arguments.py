@@ -61,7 +61,7 @@ def single_batch(x):
 
 
 def validation_pair(data):
-    """Return points, with values if given; `None` for a stream, or for no data."""
+    """Return points and values or `None`; `None` for a stream, or for no data."""
     if isinstance(data, tuple):
         if any(value is not None for value in data[2:]):
             raise ValueError(
@@ -69,5 +69,5 @@ def validation_pair(data):
                 f" them. Received: a tuple of {len(data)}. Leave out sample "
                 "weights: errors are relative to all points."
             )
-        return data[:2]
-    return None if data is None or is_stream(data) else (data,)
+        return (*data, None)[:2]
+    return None if data is None or is_stream(data) else (data, None)

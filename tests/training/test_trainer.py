@@ -159,6 +159,15 @@ def test_positional_arguments_as_in_keras(model):
     assert model.compiled_with["steps_per_execution"] == 3
 
 
+@pytest.mark.parametrize("as_tuple", [False, True])
+def test_validation_by_points_alone_takes_batches_of_the_given_size(model, as_tuple):
+    points = np.linspace(0, 1, 8).reshape(-1, 1)
+    run = {"steps_per_epoch": 1, "verbose": 0, "validation_batch_size": 8}
+    data = (points,) if as_tuple else points
+    (loss,) = model.fit(**run, validation_data=data).history["val_loss"]
+    assert loss == pytest.approx(model.evaluate(points, verbose=0)[0], rel=1e-5)
+
+
 def test_generators_may_yield_plain_arrays(model):
     points = np.linspace(0, 1, 8).reshape(-1, 1)
     validation = (points for _ in range(2))
