@@ -114,7 +114,10 @@ class Tangent:
             number: A negative integer; others draw other points.
             inside: Number of points of equations, if not the usual one.
         """
-        return self._sources(inside or self._inside).draw(self.model.seed, number)
+        problem, inside = self.model.problem, inside or self._inside
+        pairs = [(n, t) for n, t in problem.terms.items() if n not in self._whole]
+        sizes = {n: inside if t.is_equation else self._on_face for n, t in pairs}
+        return PointSources(problem, "float64", sizes).draw(self.model.seed, number)
 
     def rows_by_residual(self, number):
         """Return `rows` with more points of equations where residuals are large.
@@ -142,12 +145,6 @@ class Tangent:
             for name, pairs in self.rows(batches).items()
             for root in [roots.get(name, np.ones(1))]
         }
-
-    def _sources(self, inside):
-        problem = self.model.problem
-        pairs = [(n, t) for n, t in problem.terms.items() if n not in self._whole]
-        sizes = {n: inside if t.is_equation else self._on_face for n, t in pairs}
-        return PointSources(problem, "float64", sizes)
 
     def compiled(self, function):
         """Compile a function that reads the model, with arrays as its results."""
