@@ -50,14 +50,11 @@ class StepFunctions:
         """
         dtype, strategy = self.variable_dtype, self.distribute_strategy
 
-        def finite(tensor):
-            return tf.reduce_all(tf.math.is_finite(tensor))
-
         def run(number):
             before = snapshot(variables)
 
             def going(i, totals):
-                return tf.logical_and(i < number, finite(totals["loss"]))
+                return tf.logical_and(i < number, all_finite([totals["loss"]]))
 
             def body(i, totals):
                 values = on_replicas(strategy, step)
@@ -65,7 +62,7 @@ class StepFunctions:
 
             zeros = {name: tf.zeros(shape, dtype) for name in names}
             done, totals = tf.while_loop(going, body, (tf.constant(0), zeros))
-            good = finite(totals["loss"])
+            good = all_finite([totals["loss"]])
             for variable, value in zip(variables, before, strict=True):
                 variable.assign(tf.where(good, variable.value, value))
             steps = tf.cast(done, dtype)
