@@ -216,12 +216,10 @@ def _alike(problem, edges, window):
 
 def _new_network(pattern, trained, problem, changes):
     """Return a network adapted to a window, with layers of the one before."""
-    config = (trained[-1] if trained else pattern).get_config()
-    config["adapted_to"] = None
-    config.pop("name", None)
-    config.pop("frozen", None)
-    network = type(pattern).from_config(config)
     source = trained[-1] if trained else pattern
+    others = "adapted_to", "name", "frozen"
+    config = {n: v for n, v in source.get_config().items() if n not in others}
+    network = type(pattern).from_config(config)
     if network.standardize:
         offsets = None if trained else network_offsets(problem)
         units = problem.scales, changes, scaled_periods(problem), offsets
