@@ -11,17 +11,16 @@ class Logs:
 
     Args:
         problem: The `Problem`.
+        names: Names of the losses, as `Objective` has them.
         dtype: Floating-point type of the metrics.
 
     Attributes:
         errors: A `RelativeL2` for each of the problem's references.
     """
 
-    def __init__(self, problem, dtype):
+    def __init__(self, problem, names, dtype):
         self._dtype = dtype
-        labels = [label for term in problem.terms.values() for label in term.labels]
-        names = (f"{name}_loss" for name in dict.fromkeys([*problem.terms, *labels]))
-        self._losses = self._means(["loss", *names])
+        self._losses = self._means(["loss", *(f"{name}_loss" for name in names)])
         self._optimizer = []
         is_free = problem.determined_up_to_constant
         names = problem.reference_expressions

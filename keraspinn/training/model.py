@@ -102,7 +102,6 @@ class PINNModel(ProblemModel):
         initial = {p.name: p.initial for p in problem.parameters}
         self.loss_weights = self._scalars(weights, "{}_weight", trainable=False)
         self.coefficients = self._scalars(initial, "{}", trainable=True)
-        self._logs = Logs(problem, self.variable_dtype)
         dtype = self.compute_dtype
         self._evaluation = Evaluation(problem, dtype)
         self.trainer = Trainer(self)
@@ -111,6 +110,7 @@ class PINNModel(ProblemModel):
         # Keras exports models that were called once, which training does not do.
         self(keras.Input((problem.domain.dimension,), dtype=dtype))
         self._objective = Objective(problem, self._fields)
+        self._logs = Logs(problem, self._objective.names, self.variable_dtype)
         place = self._evaluation.place
         checks.check_can_learn(problem, self.network, self._objective, place)
         self.digest_when_made = weights_digest(self)
