@@ -62,9 +62,9 @@ class ActiveWindow(TimeWindows):
             if template.scales is None or (others and number == 0):  # in user's units
                 rows += [1.0, 0.0, 1.0, end, start - first]
             else:
-                sizes = np.array(other._sizes) / template._sizes
+                sizes, offsets = other._output_units / [template._output_units[0], one]
                 speed = (last - first) / (end - start)
-                rows += [sizes, other._offsets, speed, last, 0.0]
+                rows += [sizes, offsets, speed, last, 0.0]
             frames[number] = [row * one for row in rows]
         self.frames.assign(frames)
         weights = [other.get_weights() for other in earlier]

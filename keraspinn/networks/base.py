@@ -35,8 +35,7 @@ class Adaptable(Registered, keras.Model):
 
     scales: Scales | None = None
     time_shift: Any = None
-    _sizes: Any = None
-    _offsets: Any = None
+    _output_units: Any = None  # scales and offsets of the fields, `(2, F)`
 
     @property
     def is_its_forward(self) -> bool:
@@ -50,22 +49,17 @@ class Adaptable(Registered, keras.Model):
             problem: The `Problem`, whose fields are the network's outputs.
         """
         self.scales = problem.scales
-        self._sizes = [problem.scales.field(name) for name in problem.field_names]
-        self._offsets = network_offsets(problem)
+        sizes = [problem.scales.field(name) for name in problem.field_names]
+        self._output_units = np.array([sizes, network_offsets(problem)])
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], self.output_count)
 
-    def _units(self, columns):
-        """Return the scales and the offsets of some columns of the fields, lists."""
-        both = self._sizes, self._offsets
-        return [[numbers[column] for column in columns] for numbers in both]
-
     def _scale(self, fields, columns):
         """Return the fields of some columns in scales, from the user's units."""
-        sizes, offsets = self._units(columns)
-        fields = fields - ops.cast(np.array(offsets), fields.dtype)
-        return fields * ops.cast(1.0 / np.array(sizes), fields.dtype)
+        sizes, offsets = self._output_units[:, columns]
+        fields = fields - ops.cast(offsets, fields.dtype)
+        return fields * ops.cast(1.0 / sizes, fields.dtype)
 
 
 class Network(SeriesLayer, Adaptable):
@@ -133,8 +127,9 @@ class Network(SeriesLayer, Adaptable):
         """Take on a problem's scales, unless `standardize=False`."""
         if self.standardize:
             super().adapt(problem)
-            units = self._sizes, scaled_periods(problem), self._offsets
-            self.work_in(problem.scales, *units, features_of(problem, problem.scales))
+            sizes, offsets = self._output_units
+            features = features_of(problem, problem.scales)
+            self.work_in(self.scales, sizes, scaled_periods(problem), offsets, features)
 
     def work_in(self, scales, sizes, periods=None, offsets=None, features=None):
         """Work in other units from now on.
@@ -148,8 +143,8 @@ class Network(SeriesLayer, Adaptable):
             features: Expressions in the scaled coordinates, for `Features`; ignored by
                 a network that was used before.
         """
-        self.scales, self._sizes = scales, list(sizes)
-        self._offsets = list(offsets or [0.0] * len(sizes))
+        offsets = np.zeros(len(sizes)) if offsets is None else offsets
+        self.scales, self._output_units = scales, np.array([sizes, offsets])
         policy = self.dtype_policy
         names = [*scales.coordinates]
         if features and not self.built:
@@ -184,8 +179,7 @@ class Network(SeriesLayer, Adaptable):
             return self.forward(x, propagate)
         centre, half = units_of(self.scales, x.dtype)
         fields = self.scaled((x - centre) * (1.0 / half))
-        units = self._sizes, self._offsets
-        sizes, offsets = (ops.cast(np.array(n), fields.dtype) for n in units)
+        sizes, offsets = (ops.cast(n, fields.dtype) for n in self._output_units)
         return fields * sizes + offsets
 
     def build(self, input_shape):
@@ -200,8 +194,8 @@ class Network(SeriesLayer, Adaptable):
             "adapted_to": self.scales
             and {
                 "scales": self.scales.get_config(),
-                "sizes": list(self._sizes),
-                "offsets": list(self._offsets),
+                "sizes": self._output_units[0].tolist(),
+                "offsets": self._output_units[1].tolist(),
                 "periods": self._circles and self._circles.periods,
                 "features": self._features
                 and self._features.get_config()["expressions"],

@@ -78,7 +78,7 @@ class FieldNetworks(Adaptable):
                 chosen = [periods[column] for column in columns]
                 block = problem.field_parts[problem.field_names[outputs[0]]]
                 scales = self._scales_in(problem.domain, block, columns)
-                sizes, offsets = self._units(outputs)
+                sizes, offsets = self._output_units[:, outputs]
                 features = features_of(problem, scales)
                 network.work_in(scales, sizes, chosen, offsets, features)
 
@@ -97,7 +97,8 @@ class FieldNetworks(Adaptable):
                 continue
             points, scales = _select(x, columns), self._scales_of(columns)
             is_ours = isinstance(network, Network) and network.is_its_forward
-            if is_ours and [network._sizes, network._offsets] == self._units(outputs):
+            units = self._output_units[:, outputs]
+            if is_ours and np.array_equal(network._output_units, units):
                 fields.append(network.scaled(_rescaled(points, scales, network.scales)))
                 continue
             half, centre = (ops.cast(n, x.dtype) for n in (scales.half, scales.centre))
