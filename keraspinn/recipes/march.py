@@ -256,11 +256,10 @@ def _model(problem, networks, edges, orders, jumps, *, seed, losses=()):
 def _resumed(path, edges, automatic):
     """Return edges, networks and losses of the windows in a file."""
     network = load_model(path).network
-    done = getattr(network, "edges", [])
-    is_march = isinstance(network, TimeWindows)
-    if not is_march or not (automatic or done == edges[: len(done)]):
+    done = network.edges if isinstance(network, TimeWindows) else []
+    if not done or not (automatic or done == edges[: len(done)]):
         raise ValueError(
-            f"{path} holds other windows: {getattr(network, 'edges', network)}. Give "
-            f"another path, or remove the file. Received: windows={edges}"
+            f"{path} holds other windows: {done or network}. Give another path, or "
+            f"remove the file. Received: windows={edges}"
         )
     return [*done], [*network.networks], [*network.final_losses]
