@@ -89,7 +89,8 @@ class TrainingRun:
         is_fine = self.problem.energy is not None and tolerance < ENERGY_TOLERANCE
         margin = ENERGY_MARGIN if is_fine else MARGIN
         self.target = tolerance / (WIDE_MARGIN if self.problem.measured else margin)
-        self.untrained = _copies(model)
+        parts = type(model), model.get_config(), model.get_weights()
+        self.untrained = functools.partial(_copy, *parts)
         self.stages, self.history, self.judging, self.reserved = [], [], 0.0, 0.0
         self.progress, self.escalations = [], 0
         self.judged, self.best, self.path, self.epochs = None, None, None, 0
@@ -386,13 +387,8 @@ class TrainingRun:
             print(text, flush=True)
 
 
-def _copies(model):
-    """Return a function that makes the model as it is now."""
-    config, weights = model.get_config(), model.get_weights()
-
-    def untrained():
-        copy = type(model).from_config(config)
-        copy.set_weights(weights)
-        return copy
-
-    return untrained
+def _copy(kind, config, weights):
+    """Return a model of a class, with a configuration and weights."""
+    model = kind.from_config(config)
+    model.set_weights(weights)
+    return model
