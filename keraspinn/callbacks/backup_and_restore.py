@@ -1,7 +1,6 @@
 import contextlib
 import pathlib
 import warnings
-from typing import Any
 
 import keras
 import numpy as np
@@ -73,10 +72,6 @@ class BackupAndRestore(keras.callbacks.Callback):
             f"To start again, delete {self.directory}, or give BackupAndRestore "
             "another directory."
         )
-        self._identity: dict[str, Any] = {}
-        self._epochs_before: list[Any] = []
-        self._began = 0
-        self._began_with = None
 
     def __repr__(self):
         return f"BackupAndRestore({str(self.directory)!r})"

@@ -49,7 +49,6 @@ class GradientHistogram(Measurement):
     ) -> None:
         super().__init__(every)
         self._points, self._batch_size = points, batch_size
-        self._probe = None
         self.statistics: list[GradientStatistics] = []
 
     def set_model(self, model):

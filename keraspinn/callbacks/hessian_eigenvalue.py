@@ -59,7 +59,6 @@ class HessianEigenvalue(Measurement):
         self._terms = term_names(terms)
         self._points, self._batch_size = points, batch_size
         self._tolerance = nonnegative("tolerance", tolerance)
-        self._hessians: dict[str, LossHessian] = {}
         self.steps: list[int] = []
         self.eigenvalues: dict[str, list[float]] = {name: [] for name in self._terms}
 

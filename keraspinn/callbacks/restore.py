@@ -39,7 +39,6 @@ class RestoreOnNonFinite(Configured, keras.callbacks.TerminateOnNaN):
     def __init__(self, every: int = 1000) -> None:
         super().__init__()
         self.every = check_count("every", every)
-        self._kept, self._seen = None, 0  # values, and steps at the last batch
 
     def set_model(self, model):
         super().set_model(model)

@@ -24,7 +24,6 @@ class Measurement(keras.callbacks.Callback):
     def __init__(self, every):
         super().__init__()
         self.every = check_count("every", every)
-        self._seen = 0  # steps at the last end of an epoch
 
     def __repr__(self):
         return f"{type(self).__name__}(every={self.every})"
