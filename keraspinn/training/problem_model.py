@@ -42,7 +42,6 @@ class ProblemModel(Registered, backend.StepFunctions, keras.Model):
     compiled_with: Any = None
     announced: Any = None  # the step whose compilation the progress bar has told
     seed_is_given = True
-    _kind = "model"  # its name in saved configurations
     _evaluates = None  # the key that `test_function` was compiled for
 
     def build(self, input_shape):
@@ -52,8 +51,7 @@ class ProblemModel(Registered, backend.StepFunctions, keras.Model):
     @property
     def steps_taken(self):
         """Number of training steps taken, a Python integer."""
-        (steps,) = backend.snapshot([self.trainer.step_count])
-        return int(steps)
+        return int(self.trainer.step_count.numpy())
 
     @property
     def weighting(self) -> WeightingRule | None:
@@ -272,12 +270,11 @@ class ProblemModel(Registered, backend.StepFunctions, keras.Model):
         Raises:
             ValueError: If points or values do not fit the problem.
         """
-        ready = kwargs.get("_use_cached_eval_dataset")  # made by `fit`, which validates
-        if not ready and not arguments.is_stream(x):
+        if not arguments.is_stream(x):
             x = evaluation_data(self.problem, x, y, batch_size, self.replica_count)
             y, batch_size = None, None
         x = arguments.as_tuples(x)
-        if not ready:
+        if not kwargs.get("_use_cached_eval_dataset"):  # of `fit`, which validates
             callbacks = arguments.callback_list(kwargs.get("callbacks"))
             kwargs["callbacks"] = with_progress_bar(callbacks, verbose)
         rule = self.trainer.weighting.rule
@@ -371,7 +368,7 @@ class ProblemModel(Registered, backend.StepFunctions, keras.Model):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        config = unstamped(config, cls._kind)
+        config = unstamped(config, "model")
         rule, indices = config.pop("weighting", None), config.pop("frozen", ())
         with policy(config.get("dtype")):
             model = cls(**checks.deserialized_parts(config))
