@@ -89,7 +89,6 @@ class Ensemble(ProblemModel):
         uncertainty estimation using deep ensembles", NeurIPS 2017, section 2.4.
     """
 
-    _kind = "ensemble"
     trainer: MemberTrainer
 
     def __init__(
@@ -130,16 +129,14 @@ class Ensemble(ProblemModel):
         """A network of the members' kind; its weights belong to no member."""
         return self._members.model.network
 
-    @property
-    def headline(self) -> str:
-        """A text on the members in the summary."""
-        return repr(self)
-
     def __repr__(self):
+        """A text on the members, also in the summary."""
         count = self.network.count_params()
         stopped = f", {len(self.stopped)} of them stopped" if self.stopped else ""
         network = type(self.network).__name__
         return f"<Ensemble: {self.size} × {network} of {count} parameters{stopped}>"
+
+    headline = property(__repr__)
 
     @property
     def stopped(self) -> list[int]:
@@ -249,7 +246,7 @@ class Ensemble(ProblemModel):
         members, model = self._members, self._members.model
         update = functools.partial(model._evaluation.update, model, x, y)
         logs = members.logged(update, (members.seed_tensor,), model.variables)
-        return members.means(logs)
+        return keras.tree.map_structure(members.mean, logs)
 
     def evaluate(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.backend.scopes import assign, joined, select, substituted
+from keraspinn.backend.scopes import all_finite, assign, joined, select, substituted
 from keraspinn.training.step import marked
 from keraspinn.training.trainer import Trainer
 
@@ -90,9 +90,7 @@ class MemberTrainer(Trainer):
         iteration, going = backend.snapshot([self.step_count, self._members.going])
         new, losses = self._stepped(state, iteration, given)
         taken = going & ops.isfinite(losses["loss"])
-        for value in new["variables"]:
-            axes = tuple(range(1, len(value.shape)))
-            taken = taken & ops.all(ops.isfinite(value), axis=axes)
+        taken = taken & backend.map_members(all_finite, (new["variables"],))
         losses = select(taken, losses, keras.tree.map_structure(ops.zeros_like, losses))
         self.state.write(select(taken, new, state), state)
         self._members.going.assign(taken)
@@ -152,7 +150,7 @@ class MemberTrainer(Trainer):
         taken = losses.pop("taken")
         means = {n: ops.divide_no_nan(loss, taken) for n, loss in losses.items()}
         logs = self._members.logged(self.single._logs.update, (means, taken * steps))
-        return self._members.means(logs | self.adapted())
+        return keras.tree.map_structure(self._members.mean, logs | self.adapted())
 
     @property
     def written_variables(self):
@@ -233,12 +231,8 @@ class ReportStopped(keras.callbacks.Callback):
     the order of the members; a loss is NaN if the member took no step in the epoch.
     """
 
-    def __init__(self):
-        super().__init__()
-        self._reported, self._results = set(), {}
-
     def on_train_begin(self, logs=None):
-        self._reported = set(self.model.stopped)
+        self._reported, self._results = set(self.model.stopped), {}
 
     def on_train_batch_end(self, batch, logs=None):
         stopped = set(self.model.stopped)

@@ -135,10 +135,6 @@ class Members:
         """Return the `Spread` of an array `(size,)`."""
         return Spread(values, *map(float, self.mean_and_deviation(values)))
 
-    def means(self, logs):
-        """Return `mean` of each entry of a dict."""
-        return {name: self.mean(values) for name, values in logs.items()}
-
     def logged(self, function, tensors, read=()):
         """Return the logs for each member of a function that updates one's metrics.
 
