@@ -28,7 +28,6 @@ class StepFunctions:
     optimizer_writes = False  # it returns the new values
 
     replica_count = 1
-    _distribution = mesh = None
 
     def __init__(self, *args, **kwargs):
         mesh = mesh_of(keras.distribution.distribution())
