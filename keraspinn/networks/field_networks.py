@@ -158,7 +158,9 @@ class FieldNetworks(Adaptable):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        return cls(**keras.saving.deserialize_keras_object(config, custom_objects))
+        saved = config["networks"]
+        networks = keras.saving.deserialize_keras_object(saved, custom_objects)
+        return cls(**{**config, "networks": networks})
 
 
 def networks_of_fields(problem, networks):

@@ -138,9 +138,10 @@ class TimeWindows(SeriesLayer, Adaptable):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        config = keras.saving.deserialize_keras_object(config, custom_objects)
+        saved = config["networks"]
+        networks = keras.saving.deserialize_keras_object(saved, custom_objects)
         jumps = {t: pairs for t, *pairs in config["jumps"]}
-        return cls(**{**config, "jumps": jumps})
+        return cls(**{**config, "networks": networks, "jumps": jumps})
 
 
 def _mask(orders, order, dtype):
