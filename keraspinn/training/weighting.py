@@ -95,8 +95,7 @@ class Weighting:
     def load(self, saved):
         """Take back the dict of arrays that `saved` returned."""
         if self._memory is None or set(self._memory) != set(saved):
-            values = {name: keras.ops.array(array) for name, array in saved.items()}
-            self._memory = state_variables(values, "weighting") if saved else None
+            self._memory = state_variables(saved, "weighting") if saved else None
         else:
             for name, variable in self._memory.items():
                 variable.assign(saved[name])
