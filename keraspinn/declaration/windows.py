@@ -46,7 +46,14 @@ def orders_in_time(problem):
             "PINNModel over all of time, or give the parameters numbers."
         )
     terms = problem.all_terms.values()
-    _check_times(problem.domain, terms)
+    for term in terms:
+        if times := later_times(problem.domain, term):
+            raise ValueError(
+                "Time windows are trained from the initial time on, one after another. "
+                f"Received: the condition '{term.name}', which holds at or relates "
+                f"{time} = {max(times):g}. Train one PINNModel over all of time, or "
+                "use keraspinn.solve."
+            )
     later = (t for t in terms if t.blocks and not _is_initial(t, problem.domain))
     needed = required_derivatives(expressions_of(later), problem.coordinates)
     orders = []
@@ -68,24 +75,15 @@ def orders_in_time(problem):
     return orders
 
 
-def _check_times(domain, terms):
-    """Raise `ValueError` if a condition holds at, or relates, a later time."""
-    column = domain.dimension - 1
-    for term in terms:
-        fixed = [pair for part in term.parts for pair in domain.fixed(part)]
-        times = {float(value) for k, value in fixed if k == column}
-        shifted = (at.images for e in term.expressions for at in e.atoms(At))
-        pairs = [pair for images in shifted for pair in images]
-        times |= {
-            float(v) for s, v in pairs if s == domain.time_coordinate and v.is_number
-        }
-        if later := times - {float(domain.lower[TIME])}:
-            raise ValueError(
-                "Time windows are trained from the initial time on, one after another. "
-                f"Received: the condition '{term.name}', which holds at or relates "
-                f"{domain.time_coordinate} = {max(later):g}. Train one PINNModel over "
-                "all of time, or use keraspinn.solve."
-            )
+def later_times(domain, term):
+    """Return the times after the first that a term's parts or images are at, a set."""
+    fixed = [pair for part in term.parts for pair in domain.fixed(part)]
+    times = {float(value) for k, value in fixed if k == domain.dimension - 1}
+    images = [i for e in term.expressions for at in e.atoms(At) for i in at.images]
+    times |= {
+        float(v) for s, v in images if s == domain.time_coordinate and v.is_number
+    }
+    return times - {float(domain.lower[TIME])}
 
 
 def _is_initial(term, domain):

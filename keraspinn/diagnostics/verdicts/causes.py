@@ -3,6 +3,7 @@
 import sympy as sp
 
 from keraspinn.declaration.probe_points import with_symbols
+from keraspinn.declaration.windows import later_times
 from keraspinn.expressions import At, NormalComponent, PartIntegral, fields_of
 from keraspinn.expressions.line_integral import without_line_integrals
 
@@ -72,13 +73,10 @@ def is_unique(problem):
 
 def is_initial(problem):
     """Return whether no condition is, even in part, at a later time than the first."""
-    domain, column = problem.domain, len(problem.coordinates) - 1
     terms = problem.all_terms.values()
     conditions = [e for t in terms if not t.is_equation for e in t.expressions]
-    pairs = (pair for t in terms for part in t.parts for pair in domain.fixed(part))
-    times = (value for index, value in pairs if index == column)
     is_elsewhere = any(e.has(At, PartIntegral) for e in conditions)
-    return not is_elsewhere and all(value == domain.lower[column] for value in times)
+    return not (is_elsewhere or any(later_times(problem.domain, t) for t in terms))
 
 
 def _is_explicit(plain, symbols, rated, time):
