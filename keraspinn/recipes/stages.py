@@ -108,7 +108,7 @@ class Recipe:
         stages: List of `Stage` objects.
 
     Raises:
-        TypeError: By `__init__`, if the list is empty or holds something else.
+        TypeError: By `__init__`, if something else is in the list.
 
     Example:
 
@@ -125,7 +125,7 @@ class Recipe:
 
     def __init__(self, stages: Sequence[Stage]) -> None:
         expected = "a list of keraspinn.recipes.Stage"
-        check_type("stages", stages, (list, tuple), expected, is_filled=True)
+        check_type("stages", stages, (list, tuple), expected)
         for stage in stages:
             check_type("stages", stage, Stage, expected)
         self.stages = list(stages)
