@@ -232,13 +232,22 @@ def test_an_outbreak_from_one_in_a_million_is_integrated():
     np.testing.assert_allclose(infected, 1 / (1 + (1e6 - 1) * np.exp(-t)), rtol=1e-6)
 
 
-@pytest.mark.parametrize("turn, is_known", [(4, True), (8, True), (18, False)])
-def test_a_field_lost_in_round_off_has_no_integrated_fields(turn, is_known):
+@pytest.mark.parametrize("turn", [4, 8, 18])
+def test_a_field_that_returns_from_round_off_is_not_confirmed_as_zero(turn):
     # It falls to exp(-turn²/2), and returns.
     (x,) = fields("x")
     reaction = {"reaction": x.diff(T) - (T - turn) * x + x**3}
-    result, _ = integrated(reaction, x - 1, 2.5 * turn)
-    assert (result is not None) == is_known
+    (level,), _ = integrated(reaction, x - 1, 2.5 * turn)
+    assert level[-1] == pytest.approx(np.sqrt(1.5 * turn), rel=0.1)
+
+
+def test_a_field_that_decays_for_good_is_integrated_below_round_off():
+    a, b = fields("a b")
+    chain = {"a": a.diff(T) + 40 * a, "b": b.diff(T) - 40 * a + b}
+    (first, second), t = integrated(chain, [a - 1000, b], 20)
+    exact = 40e3 / 39 * (np.exp(-t) - np.exp(-40 * t))
+    np.testing.assert_allclose(second, exact, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(first, 1e3 * np.exp(-40 * t), rtol=1e-6, atol=1e-6)
 
 
 def test_a_short_infusion_is_not_passed_over():
