@@ -23,8 +23,8 @@ def regrown(model, batches, values, sizes):
 
     The solution u = 0 of u_t = (t − 4) u has no residual, and a field that decays to
     almost zero before t = 4 may grow again. Where a residual outweighs its equation's
-    terms, the linearised equations are integrated with it. In space a change has the
-    shape of the field at the time when that is largest.
+    terms, the linearised equations are integrated with it, for changes c(t) φ(x) with
+    φ the field at the time when it is largest.
 
     Args:
         model: The `PINNModel`, in double precision.
@@ -40,12 +40,11 @@ def regrown(model, batches, values, sizes):
     from scipy.linalg import expm
 
     problem, names = model.problem, model.problem.field_names
-    equations = {n: t for n, t in problem.terms.items() if t.is_equation}
-    if problem.domain.time_coordinate is None or [*equations] != [RESIDUAL]:
+    terms = {n: t for n, t in problem.terms.items() if t.is_equation}
+    is_here = problem.domain.time_coordinate and [*terms] == [RESIDUAL]
+    if not is_here or problem.measured or not is_initial(problem):
         return {}
-    if problem.measured or not is_initial(problem):
-        return {}
-    term, batch = equations[RESIDUAL], batches[RESIDUAL]
+    term, batch, residuals = terms[RESIDUAL], batches[RESIDUAL], values[RESIDUAL]
     pairs = zip(term.pointwise, problem.scales.sizes(term), strict=True)
     equations = [problem.scales.apply(*pair) for pair in pairs]
     times = ops.convert_to_numpy(batch.points)[:, -1]
@@ -59,16 +58,23 @@ def regrown(model, batches, values, sizes):
     def norms(rows):
         return np.array([[rms(row[part]) for row in rows] for part in parts])
 
-    terms = [norms(evaluated(sp.Add.make_args(e))).max(axis=1) for e in equations]
-    left = norms(values[RESIDUAL])
-    left = np.where(left > LOST * np.column_stack(terms), left, 0.0)
-    if not left.any():
+    largest = [norms(evaluated(sp.Add.make_args(e))).max(axis=1) for e in equations]
+    is_lost = norms(residuals) > LOST * np.column_stack(largest)
+    if not is_lost.any():
         return {}
     latest = parts[np.argmax((norms(values[FIELDS]) / sizes).sum(axis=1))][0]
+
+    def at_one_time(points):
+        return ops.concatenate(
+            [points[:, :-1], 0 * points[:, -1:] + points[latest, -1]], 1
+        )
+
     moved = batch._replace(
-        points=_at_time(batch.points, latest),
-        coordinates=_at_time(batch.coordinates, latest),
+        points=at_one_time(batch.points), coordinates=at_one_time(batch.coordinates)
     )
+    shapes = [rms(row) for row in evaluated(problem.fields, moved)]
+    scales = [problem.scales.field(name) for name in names]
+    units = np.array(sizes) / scales / np.where(shapes, shapes, np.inf)
     rates, others = np.zeros((2, len(equations), len(names), len(times)))
     for k, equation in enumerate(equations):
         plain, symbols = with_symbols(equation)
@@ -84,23 +90,25 @@ def regrown(model, batches, values, sizes):
                 factor[~np.isfinite(factor)] = 0.0  # as of a root at zero
                 shape = problem.fields[number] if index[-1] else node
                 operator[k, number] += factor * evaluated([shape], moved)[0]
-    scales = np.array([problem.scales.field(name) for name in names])
-    shapes = scales * [rms(row) for row in evaluated(problem.fields, moved)] / sizes
-    most = 1 / np.maximum(shapes, np.finfo(float).tiny)
+    rates, others = rates * units[:, None], others * units[:, None]
+    # Equations without rates determine the fields without rates.
+    rows, columns = rates.any(axis=(1, 2)), rates.any(axis=(0, 2))
+    tests = np.where(rows[:, None], rates.sum(axis=1), others.sum(axis=1))
     change, changes = np.zeros(len(names)), []
-    for part, residual in zip(parts, left, strict=True):
-        tests = rates[..., part].sum(axis=1)
-        inverse = np.linalg.pinv(np.einsum("kn,kfn->kf", tests, rates[..., part]))
-        growth = inverse @ np.einsum("kn,kfn->kf", tests, others[..., part])
-        source = residual * np.linalg.norm(tests, axis=1) * np.sqrt(len(part))
-        change = expm(-step * growth) @ (change + step * abs(inverse @ source))
-        change = np.clip(change, -most, most)
-        changes.append(change * shapes)
+    for part, lost in zip(parts, is_lost, strict=True):
+        slopes, matrix = (
+            np.einsum("kn,kfn->kf", tests[:, part], operator[..., part])
+            for operator in (rates, others)
+        )
+        source = np.einsum("kn,kn->k", tests[:, part], np.array(residuals)[:, part])
+        system = np.column_stack([matrix[:, columns], lost * source])
+        hidden = matrix[rows][:, ~columns] @ np.linalg.pinv(matrix[~rows][:, ~columns])
+        system = system[rows] - hidden @ system[~rows]
+        growth = np.linalg.pinv(slopes[rows][:, columns]) @ system
+        with np.errstate(all="ignore"):  # beyond any number
+            later = change[columns] - step * growth[:, -1]
+            later = expm(-step * growth[:, :-1]) @ later
+        change[columns] = np.clip(np.nan_to_num(later, nan=1.0), -1, 1)
+        changes.append(change.copy())
     changes = np.sqrt(np.mean(np.square(changes), axis=0))
     return dict(zip(names, changes.tolist(), strict=True))
-
-
-def _at_time(points, row):
-    """Return points with the last coordinate of one of them."""
-    last = points[row, -1] * ops.ones_like(points[:, -1:])
-    return ops.concatenate([points[:, :-1], last], axis=1)
