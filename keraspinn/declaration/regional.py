@@ -8,9 +8,10 @@ import sympy as sp
 
 from keraspinn.declaration.conditions import Condition, ExpressionOrEq
 from keraspinn.declaration.parts import part_from_json, place_from_json
+from keraspinn.declaration.probe_points import probe_points
 from keraspinn.expressions import from_json
 from keraspinn.geometry import Block, Geometry, Interface, region, restricted
-from keraspinn.geometry.by_region import in_coordinates_of, relation
+from keraspinn.geometry.faces import in_coordinates_of
 
 
 class Equation(Condition):
@@ -117,9 +118,11 @@ def interface_condition(
     >>> meet = keraspinn.interface_condition(A, B, values=(u1, u2), flux=flux)
     """
     whole = first if first.has_coordinates else second
-    if isinstance(values, sp.Piecewise):
-        sides = [relation(in_coordinates_of(whole, g)) for g in (first, second)]
-        values, flux = ([_on(e, side) for side in sides] for e in (values, flux))
+    pieces = sp.Tuple(*np.ravel(np.array(values, dtype=object))).atoms(sp.Piecewise)
+    if regions := {case.cond for piece in pieces for case in piece.args}:
+        sides = [in_coordinates_of(whole, side) for side in (first, second)]
+        how = (values, flux), regions
+        values, flux = zip(*(_on(side, *how) for side in sides), strict=True)
     if len(flux) != 2 or len(values) != 2:
         raise ValueError(
             "Declare a value and a flux for each of the two sides, values=(u1, u2), "
@@ -132,12 +135,22 @@ def interface_condition(
     return Condition(jumps, on=Interface(first, second), weight=weight)
 
 
-def _on(expressions, side):
-    """Return expressions, or nested lists, with the branches of a side's relation."""
+def _on(side, expressions, regions):
+    """Return expressions, or nested lists, with the branches that hold on a side.
+
+    Args:
+        side: Geometry with coordinates.
+        expressions: SymPy expressions, or nested lists.
+        regions: Set of the conditions of fields by region. Others remain.
+    """
     if isinstance(expressions, (list, tuple)):
-        return [_on(expression, side) for expression in expressions]
-    canonical = sp.Piecewise((0, side), (1, True)).args[0].cond
-    return sp.sympify(expressions).replace(
-        sp.Piecewise,
-        lambda *cases: next((e for e, c in cases if c == canonical), cases[-1][0]),
-    )
+        return [_on(side, expression, regions) for expression in expressions]
+    (point,) = probe_points(side, side.blocks("interior"), 1)
+    point = dict(zip(side.coordinates, point.tolist(), strict=True))
+
+    def branch(*cases):
+        if not {case.cond for case in cases} <= regions:
+            return sp.Piecewise(*cases)
+        return next(e for e, condition in cases if condition.subs(point) == sp.true)
+
+    return sp.sympify(expressions).replace(sp.Piecewise, branch)

@@ -224,6 +224,19 @@ def test_an_interface_condition_follows_from_one_flux_by_region():
         kp.interface_condition(first, second, (one, two), [-one.diff(x)])
 
 
+def test_an_interface_of_three_materials_takes_the_branches_of_its_sides():
+    disk, strip = kp.geometry.Disk((1, 1), 0.5), kp.geometry.Box({x: (2, 3), y: (0, 3)})
+    around = kp.geometry.Box({x: (0, 2), y: (0, 3)}) - disk
+    one, two, three = (sp.Function(name)(x, y) for name in ("one", "two", "three"))
+    T = kp.by_region({disk: one, around: two, strip: three})
+    layered = sp.Piecewise((1, y < 0.5), (7, True))  # stays as it is
+    flux = [-layered * T.diff(x), -layered * T.diff(y)]
+    assert kp.interface_condition(disk, around, T, flux).expressions[0] == one - two
+    jumps = kp.interface_condition(around, strip, [T, 2 * T], [flux, flux]).expressions
+    assert jumps[:2] == (two - three, 2 * two - 2 * three)
+    assert jumps[2].has(layered) and not jumps[2].has(one)
+
+
 def test_an_interface_condition_takes_lists_of_fields():
     stress = sp.symbols("s:4")
     pair = kp.interface_condition(
