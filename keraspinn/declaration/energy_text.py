@@ -1,5 +1,6 @@
 """Text on an energy, and on the equations and conditions that follow from it."""
 
+import numpy as np
 import sympy as sp
 
 from keraspinn.declaration.energy import HIGHEST
@@ -22,7 +23,7 @@ def lines_of(problem):
         return
     yield f"  energy: {shorten(problem.energy)} = min"
     domain, inside, volumes, surfaces = problem.domain, sp.S.Zero, {}, {}
-    for integral in problem.energy.atoms(PartIntegral):
+    for integral in sorted(problem.energy.atoms(PartIntegral), key=str):
         parts = resolve_parts(integral.region, domain)
         if parts == (domain.interior,):
             inside += integral.integrand
@@ -43,21 +44,20 @@ def lines_of(problem):
         yield "  natural conditions follow, too: not shown for second derivatives"
         return
     for field in problem.fields:
-        fluxes = {}
-        for (suffix, _), density in volumes.items():
-            fluxes.setdefault(_flux(density, field, domain), []).append(suffix)
-        for flux, suffixes in fluxes.items():
+        fluxes, _ = _fluxes_beside(domain, domain.boundary, volumes, field)
+        for flux, suffix in fluxes.items():
             if flux != 0:
-                where = suffixes[0] if len(fluxes) > 1 else ""
+                where = suffix if len(fluxes) > 1 else ""
                 yield f"  follows: {shorten(flux)} = 0 on free boundaries{where}"
         for (suffix, parts), density in surfaces.items():
             if (push := density.diff(field)) != 0:
-                flux = _flux(_beside(domain, parts, volumes), field, domain)
-                if {*parts} <= {*domain.boundary}:
-                    yield f"  follows: {shorten(flux + push)} = 0{suffix}"
+                fluxes, is_outside = _fluxes_beside(domain, parts, volumes, field)
+                if is_outside:
+                    for flux in fluxes:
+                        yield f"  follows: {shorten(flux + push)} = 0{suffix}"
                 else:
-                    pair = f"{shorten(flux)} jumps by {shorten(push)}"
-                    yield f"  follows: {pair}{suffix}"
+                    flux = " or ".join(str(shorten(flux)) for flux in fluxes)
+                    yield f"  follows: {flux} jumps by {shorten(push)}{suffix}"
 
 
 def _is_surface(domain, parts):
@@ -69,14 +69,21 @@ def _is_surface(domain, parts):
     return True
 
 
-def _beside(domain, parts, volumes):
-    """Return the density beside parts of the boundary, the first that holds there."""
-    points = probe_points(domain, (parts,)) - domain.centre
-    on = (e for (_, block), e in volumes.items() if is_on(domain, block, points).all())
-    return next(on, sp.S.Zero)
+def _fluxes_beside(domain, parts, volumes, field):
+    """Return normal fluxes of the volumes beside some parts, and whether these bound.
 
-
-def _flux(density, field, domain):
-    """Return the normal component of a density's derivative by a field's gradient."""
-    pairs = zip(domain.space_coordinates, domain.normal, strict=True)
-    return sum(n * density.diff(field.diff(s)) for s, n in pairs)
+    Returns:
+        Dict from derivatives of densities by the field's normal derivative to the names
+        of the volumes, and whether the parts lie on the domain's boundary.
+    """
+    points, fluxes = probe_points(domain, (parts,)) - domain.centre, {}
+    normals = list(zip(domain.space_coordinates, domain.normal, strict=True))
+    is_free = np.ones(len(points), bool)
+    for (suffix, block), density in volumes.items():
+        is_here = is_on(domain, block, points)
+        is_part = block != (domain.interior,)
+        if (is_here & (is_part | is_free)).any():
+            flux = sum(n * density.diff(field.diff(s)) for s, n in normals)
+            fluxes.setdefault(flux, suffix)
+        is_free &= ~is_here
+    return fluxes, is_on(domain, domain.boundary, points).all()

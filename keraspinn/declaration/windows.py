@@ -2,6 +2,7 @@
 
 import keras
 import numpy as np
+import sympy as sp
 
 from keraspinn.common.checks import is_whole
 from keraspinn.declaration.conditions import Data, Reference
@@ -9,7 +10,7 @@ from keraspinn.declaration.field_parts import attributes_of
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, build_terms, expressions_of
-from keraspinn.expressions import At, required_derivatives, to_json
+from keraspinn.expressions import At, PartIntegral, required_derivatives, to_json
 
 # Column of the time in points: the last.
 TIME = -1
@@ -50,7 +51,7 @@ def orders_in_time(problem):
         if times := later_times(problem.domain, term):
             raise ValueError(
                 "Time windows are trained from the initial time on, one after another. "
-                f"Received: the condition '{term.name}', which holds at or relates "
+                f"Received: '{term.names[0]}', which holds at or relates "
                 f"{time} = {max(times):g}. Train one PINNModel over all of time, or "
                 "use keraspinn.solve."
             )
@@ -76,13 +77,19 @@ def orders_in_time(problem):
 
 
 def later_times(domain, term):
-    """Return the times after the first that a term's parts or images are at, a set."""
+    """Return the times after the first that a term holds at or relates, a set.
+
+    An integral over all of time that is not zero relates the last.
+    """
+    time, column = domain.time_coordinate, domain.dimension - 1
     fixed = [pair for part in term.parts for pair in domain.fixed(part)]
-    times = {float(value) for k, value in fixed if k == domain.dimension - 1}
+    times = {float(value) for k, value in fixed if k == column}
     images = [i for e in term.expressions for at in e.atoms(At) for i in at.images]
-    times |= {
-        float(v) for s, v in images if s == domain.time_coordinate and v.is_number
-    }
+    times |= {float(v) for s, v in images if s == time and v.is_number}
+    numbers = [e.replace(PartIntegral, lambda *_: sp.S.Zero) for e in term.expressions]
+    is_later = any((v - time).is_positive for s, v in images if s == time)
+    if is_later or (term.regions and not times and any(numbers)):
+        times.add(float(domain.upper[TIME]))
     return times - {float(domain.lower[TIME])}
 
 

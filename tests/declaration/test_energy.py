@@ -305,6 +305,14 @@ def test_equations_of_an_energy_on_parts_are_printed_for_each_part():
     assert f"-4*u_xx - 4*u_yy = 0, over={halves[0]}" in layers
     assert f"-u_xx - u_yy = 0, over={halves[1]}" in layers
     assert "n_x*u_x + n_y*u_y - 3 = 0, over={x: 1.0}" in layers
+    foot = text(one + other + kp.integral(u**2, over={Y: 0}))
+    assert "4*n_x*u_x + 4*n_y*u_y + 2*u = 0, over={y: 0.0}" in foot
+    assert " n_x*u_x + n_y*u_y + 2*u = 0, over={y: 0.0}" in foot
+    partly = text(kp.integral(stored) - kp.integral(u, over={X: 1}, where=Y > 0.5))
+    assert "n_x*u_x + n_y*u_y - 1 = 0, over={x: 1.0}, where=y > 0.5" in partly
+    between = kp.integral(u, over={X: sp.Rational(1, 2)})
+    jump = "4*n_x*u_x + 4*n_y*u_y or n_x*u_x + n_y*u_y jumps by 1"
+    assert jump in text(one + other + between)
 
 
 def test_load_on_an_inner_line_is_printed_as_a_jump():

@@ -301,7 +301,11 @@ def test_a_steady_problem_is_refused():
 
 @pytest.mark.parametrize(
     "condition",
-    [kp.Condition(u, on={t: 4}), kp.Condition(u - u.subs(t, 4), on="initial")],
+    [
+        kp.Condition(u, on={t: 4}),
+        kp.Condition(u - u.subs(t, 4), on="initial"),
+        kp.Condition(sp.Eq(kp.integral(u), 1)),
+    ],
 )
 def test_a_condition_at_a_later_time_is_refused(condition):
     # The first window would take its continuation to that time, and later ones none.
