@@ -80,11 +80,12 @@ def describe_underdetermined(domain, terms, sizes):
     peaks = (describe_peaks(t.expressions, domain, t.blocks)[0] for t in integrals)
     if not names or any(peaks):  # a peak of the integrand has its own warning
         return ""
+    example = ", such as an initial velocity" * bool(domain.time_coordinate)
     return (
         "The problem is underdetermined: other fields satisfy all equations and "
         f"conditions too, and differ in {', '.join(names)}. Training may converge to "
-        "any of these. Add the missing condition, such as an initial velocity. "
-        "Declare conditions that the network's architecture satisfies too."
+        f"any of these. Add the missing condition{example}. Declare "
+        "conditions that the network's architecture satisfies too."
     )
 
 
