@@ -93,6 +93,8 @@ def regrown(model, batches, values, sizes):
     rates, others = rates * units[:, None], others * units[:, None]
     # Equations without rates determine the fields without rates.
     rows, columns = rates.any(axis=(1, 2)), rates.any(axis=(0, 2))
+    if not rows.any():
+        return {}
     tests = np.where(rows[:, None], rates.sum(axis=1), others.sum(axis=1))
     change, changes = np.zeros(len(names)), []
     for part, lost in zip(parts, is_lost, strict=True):
