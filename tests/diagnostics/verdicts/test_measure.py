@@ -917,7 +917,7 @@ def test_error_at_a_reentrant_corner_of_an_energy_is_its_excess():
     density = (W.diff(X) ** 2 + W.diff(Y) ** 2) / 2 - W
     edge = {"edge": kp.Condition(W, on="boundary", hard=True)}
     problem = kp.Problem(domain, energy=kp.integral(density), conditions=edge)
-    model = kp.PINNModel(problem, kp.networks.MLP(12, 2), seed=0)
+    model = kp.PINNModel(problem, kp.networks.MLP(12, 2), seed=0).astype("float64")
     model.compile(kp.optimizers.GaussNewton())
     model.fit(steps_per_epoch=60, batch_size=2_000, verbose=0)
     result = verdict(model, tolerance=1e-4)
