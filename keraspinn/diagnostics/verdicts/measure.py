@@ -36,8 +36,7 @@ ON_A_FACE = 100
 LEAST_EXPLAINED = 0.1
 # Amplification of residuals, beyond which a problem is nearly underdetermined: most
 # that converge have 10 to 5,000, a steady front at an unknown position 2e5. Nonlinear
-# ones of `examples.verdicts` that converge have up to 430, and a Fisher front at a
-# wrong position 6,000: one Newton step does not move it there.
+# ones that converge have up to 430, a Fisher front at a wrong position 6,000.
 OPEN = 1e4
 OPEN_NONLINEAR = 3e3
 # Share of the residuals that the correction may leave: of all, and without the largest.
@@ -71,8 +70,7 @@ def verdict(
 ) -> Verdict:
     """Estimate a model's errors without a reference, and decide whether to trust it.
 
-    A small loss does not imply a small error: an equation's residual may be small
-    while the field is wrong everywhere, as for a wave or a slender beam. So the
+    A residual may be small while the field is wrong everywhere, as for a wave. So the
     linearised problem is solved for the change d of the parameters that minimises
     r − J d, with r the residuals of equations and conditions at fresh points and J
     their Jacobian, in double precision. The damping is the one that serves other points
@@ -99,9 +97,7 @@ def verdict(
         model: A `PINNModel` of any precision, trained by any method.
         tolerance: Relative L2 error up to which a field is trusted.
         points: Number of points inside, more of them where residuals are large. Eight
-            times as many judge the correction. Four times as many are used for an
-            energy, or before a model is trusted whose correction fits these alone.
-            1,000 points take 3 s of one core for 30 × 3 units.
+            times as many judge the correction. An energy has four times as many.
         points_on_face: Number of points on each face.
         quantities: Optional dict from names to SymPy expressions in the fields, or
             `keraspinn.integral` terms, whose relative L2 error is estimated too.
@@ -179,8 +175,8 @@ class _Measurement:
         how = self.norms, self.rows
         before, left = (total_norm(residuals, *how) for residuals in sides)
         self.is_unexplained = not left <= UNEXPLAINED * before < np.inf
-        # In time windows, errors by the remaining residuals accumulate, too.
         is_open = isinstance(model.network, TimeWindows) and self.is_unexplained
+        # Errors by the remaining residuals accumulate there, too.
         self.factor = 1 / max(1 - left / before, LEAST_EXPLAINED) if is_open else 1
         self.coefficients = [float(v.numpy()) for v in model.coefficients.values()]
         # Scales in which every term has a size, even if training uses none.
