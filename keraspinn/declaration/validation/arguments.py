@@ -16,14 +16,13 @@ from keraspinn.declaration.scaling.energy_scales import energy_scales
 from keraspinn.declaration.scaling.find import find_scales
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import ENERGY, RESIDUAL, check_points
-from keraspinn.declaration.validation import shifted_arguments
+from keraspinn.declaration.validation import periodicity, shifted_arguments
 from keraspinn.declaration.validation.branches import check_branches
 from keraspinn.declaration.validation.discontinuities import (
     describe_lost_jump,
     join_by_part,
 )
 from keraspinn.declaration.validation.peaks import describe_peaks
-from keraspinn.declaration.validation.periodicity import check_periodicity
 from keraspinn.expressions import Field, fields_of, required_derivatives, validate
 from keraspinn.expressions.image import plain_fields, with_images, with_sums
 from keraspinn.expressions.line_integral import without_line_integrals
@@ -96,10 +95,12 @@ def validate_declaration(equations, conditions, domain, densities):
         shifted_arguments.check_tables(summed, *at)
         shifted_arguments.check_shifted_points(summed, *at)
         check_branches(outside, *at)
-        check_periodicity(outside, *at)
+        periodicity.check_periodicity(outside, *at)
         faults, unbounded = describe_peaks(outside, domain, blocks)
         if isinstance(item, Condition) and not item.regions:
             faults += describe_lost_jump(item, outside, domain, blocks)
+        if isinstance(item, Data):
+            periodicity.check_periodic_data(item, domain, where)
         unreliable += [f"In {where}: {fault}" for fault in faults]
         poles += [f"In {where}: {pole}" for pole in unbounded]
     for names, joined in join_by_part(equations, domain):

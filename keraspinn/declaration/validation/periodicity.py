@@ -1,4 +1,4 @@
-"""Check that functions of periodic coordinates agree at both ends."""
+"""Check that functions and data of periodic coordinates agree at both ends."""
 
 import warnings
 
@@ -12,6 +12,10 @@ from keraspinn.declaration.scaling.monomials import monomials
 LARGEST_JUMP = 1e-2
 # Least variation relative to the largest value: below it a value is constant.
 ROUND_OFF = 1e-9
+# Nearest measured points, itself included, that a measured value is compared with.
+NEIGHBOURS = 4
+# Ratio of changes across the ends and others: gaps between points may differ by it.
+MOST_ACROSS = 2.0
 
 
 def check_periodicity(expressions, domain, blocks, where):
@@ -55,6 +59,40 @@ def differs_at_ends(function, domain, symbol, points, largest=LARGEST_JUMP):
     )
     variation = max(np.ptp(inside), ROUND_OFF * abs(inside).max())
     return np.ptp(at_ends, axis=0).max() > largest * variation
+
+
+def check_periodic_data(data, domain, where):
+    """Warn of measured values that jump between the two ends of a period.
+
+    Neighbours across the ends then differ far more than any others.
+
+    Args:
+        data: The `Data`.
+        domain: The geometry.
+        where: String that names them in errors.
+    """
+    from scipy.spatial import cKDTree
+
+    periods = np.isin(domain.coordinates, domain.periodic).astype(float)
+    near = min(NEIGHBOURS, len(data.points))
+    if not periods.any() or near < 2:
+        return
+    points = (data.points - domain.lower) / (domain.upper - domain.lower)
+    inside = np.where(periods > 0, points % 1, points)
+    _, others = cKDTree(inside, boxsize=periods).query(inside, near)
+    is_across = (periods * abs(points[others] - points[:, None]) > 0.5).any(axis=2)
+    changes = abs(data.targets[others] - data.targets[:, None])
+    across, elsewhere = changes[is_across], changes[~is_across]
+    largest = MOST_ACROSS * elsewhere.max(axis=0, initial=0.0)
+    largest += LARGEST_JUMP * abs(data.targets).max(axis=0)
+    if len(across) and (across.mean(axis=0) > largest).any():
+        names = ", ".join(map(str, domain.periodic))
+        warnings.warn(
+            f"In {where}: values differ at the two ends of {names}, which is periodic, "
+            "so that no field has both. Declare the domain without "
+            f"periodic=[{names}].",
+            stacklevel=4,
+        )
 
 
 def _functions(expressions, domain, symbol):

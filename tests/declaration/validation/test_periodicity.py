@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -79,3 +80,35 @@ def test_functions_of_other_coordinates_may_be_nonperiodic():
             {"e": v.diff(X, 2) + (1 + Y) * v.diff(Y, 2)},
             {"c": kp.Condition(v - Y, on="boundary")},
         )
+
+
+def warned_of_data(points, values, domain=RING):
+    conditions = {
+        "initial": kp.Condition(U, on="initial"),
+        "sensors": kp.Data(points, {U: values}),
+    }
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        kp.Problem(domain, {"e": HEAT}, conditions)
+    return " ".join(str(warning.message) for warning in caught)
+
+
+POINTS = np.random.default_rng(0).random((300, 2))
+GRID = np.stack(np.meshgrid(np.linspace(0, 1, 21), [0.0, 0.5, 1.0]), axis=-1)
+GRID = GRID.reshape(-1, 2)
+
+
+@pytest.mark.parametrize("points", [POINTS, GRID])
+def test_data_that_are_not_periodic_warn_and_the_advice_works(points):
+    assert "periodic=[x]" in warned_of_data(points, points[:, 0])
+    rod = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
+    assert warned_of_data(points, points[:, 0], rod) == ""
+
+
+@pytest.mark.parametrize("points", [POINTS, POINTS[:10], GRID, GRID[:1]])
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_periodic_data_do_not_warn(points, noise):
+    wave = np.sin(2 * np.pi * (points[:, 0] - points[:, 1]))
+    noise *= np.random.default_rng(1).standard_normal(len(points))
+    assert warned_of_data(points, wave + noise) == ""
+    assert warned_of_data(points, np.sign(wave) + noise) == ""
