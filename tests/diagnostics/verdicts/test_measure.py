@@ -289,6 +289,31 @@ def test_field_that_decays_into_the_residual_before_it_grows_is_not_trusted(retu
     assert returns or "grows again" in str(result)
 
 
+class Fluxed(Decaying):
+    """The same field behind its source 2 (x − 4) u, for rate 2."""
+
+    def call(self, x):
+        field = super().call(x)
+        return keras.ops.concatenate([2 * (x[:, -1:] - 4) * field, field], axis=1)
+
+
+def test_field_that_grows_again_through_an_algebraic_field_is_not_trusted():
+    x, t = sp.symbols("x t")
+    q, u = (sp.Function(name)(x, t) for name in "qu")
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1)}, time={t: (0, 8)}),
+        {"balance": u.diff(t) - q - u.diff(x, 2), "source": q - 2 * (t - 4) * u},
+        {
+            "ends": kp.Condition(u.diff(x), on="boundary"),
+            "initial": kp.Condition(sp.Eq(u, 1), on="initial"),
+        },
+    )
+    model = kp.PINNModel(problem, Fluxed(False, rate=2), seed=0)
+    model.network.correction.set_weights([np.zeros((8, 1)), np.array([1e-6])])
+    result = verdict(model, **FEW)
+    assert not result.trusted and result.slacks["u"] > 0.1
+
+
 def test_error_of_a_field_beside_a_constant_is_relative_to_its_range():
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
