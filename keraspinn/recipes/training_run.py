@@ -153,6 +153,7 @@ class TrainingRun:
             is_judged = is_late or has_risen or is_due
             if is_judged:
                 self._judge()
+                is_late |= self._is_late()  # a stage could not be judged
             self._report()
             self._save(stage)
             is_stalled = is_judged and (has_risen or self._is_stalled())
@@ -260,16 +261,14 @@ class TrainingRun:
         self.model.stop_training |= self._is_late()
 
     def _is_late(self):
-        """Return whether the time left is no longer than the shortest verdict took."""
+        """Return whether the time left is no longer than the last verdict took."""
         return time.monotonic() + self.reserved > self.deadline
 
     def _judge(self):
         start = time.monotonic()
         self.judged = verdict(self.model, tolerance=self.tolerance)
-        seconds = time.monotonic() - start
-        if self.judging:  # the first verdict compiles
-            self.reserved = min(self.reserved or seconds, seconds)
-        self.judging += seconds
+        self.reserved = time.monotonic() - start
+        self.judging += self.reserved
         error, loss = self.judged.error, math.inf
         if self.history:
             self.history[-1]["error"], loss = error, self.history[-1]["loss"]
@@ -347,9 +346,15 @@ class TrainingRun:
         return dataclasses.replace(stage, fit=fit), f"stalled, {most:,} points"
 
     def _reweighted(self, stage):
-        """Return the next stage, with better loss weights, and the decision."""
+        """Return the next stage, with better loss weights, and the decision.
+
+        Noise of data ends the fall of the loss of equations; before, less weight for
+        exact data would slow the training.
+        """
+        losses = [row["loss"] for row in self.history[-2:]]
+        is_early = self.problem.energy is None and STALLED * losses[-1] < losses[0]
         weights = choices.better_weights(self.model, self.judged, self.target)
-        if not weights:
+        if is_early or not weights:
             return self._continued(stage), ""
         before = stage.callbacks or (lambda model: [])
         again = {"callbacks": lambda m: [*before(m), *choices.set_weights(m, weights)]}

@@ -442,6 +442,30 @@ def test_data_weigh_less_where_the_first_round_does_not_suffice(judge, monkeypat
         np.testing.assert_allclose(mine, theirs, rtol=1e-5)
 
 
+def test_exact_data_keep_their_weight_while_the_loss_falls(judge):
+    judge(0.5, measured=("sensor",))
+    run = run_of(measured())
+    stage = Stage(None, {"steps_per_epoch": 100})
+    run._judge()
+    rows = [{"steps": 500, "seconds": 1.0, "loss": loss} for loss in (1e-2, 1e-5)]
+    run.history = rows
+    assert run._reweighted(stage)[1] == ""
+    run.history = [*rows, rows[-1] | {"loss": 0.9e-5}]  # noise ends the fall
+    assert run._reweighted(stage)[1] == "sensor weighs 0.01"
+
+
+def test_no_stage_begins_that_could_not_be_judged_in_time(judge, monkeypatch):
+    judge(0.5)
+    run = run_of(decay(), deadline=time.monotonic() + 1e3)
+    slow = {"judging": 1.0, "deadline": 0.0}  # the verdict outlasts the time
+    monkeypatch.setattr(
+        run, "_judge", lambda j=run._judge: (j(), vars(run).update(slow))
+    )
+    solution = run.solution([Stage(None, {"steps_per_epoch": 2, "verbose": 0})])
+    assert "in time" in solution.reason
+    assert len(solution.history) == 2 and solution.history[-1]["steps"] == 2
+
+
 def test_a_stalled_training_escalates():
     run = run_of(decay())
     run.progress = [(0.1, 1.0), (0.04, 0.1), (0.03, 0.1)]
