@@ -192,7 +192,7 @@ class TrainingRun:
         return None
 
     def _unsolved(self, text):
-        judged, margin = self.judged, self.tolerance / self.target
+        judged, margin = self.best[-1], self.tolerance / self.target
         if judged.trusted and judged.error <= self.tolerance:
             text = TOO_NEAR.format(margin)
         return reasons.describe_unsolved(self.problem, text)

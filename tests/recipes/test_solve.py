@@ -199,6 +199,15 @@ def test_the_reason_names_an_estimate_too_near_the_tolerance(judge):
     assert "in time" not in solution.reason
 
 
+def test_the_reason_is_that_of_the_best_model(judge):
+    run = run_of(decay())
+    judge(0.9e-3, 0.8)
+    run._judge()
+    run._judge()
+    assert run.judged.error == 0.8
+    assert "not 2 times below it" in run._unsolved("Late.")
+
+
 def test_the_best_model_is_returned_and_advice_is_given(judge):
     judge(0.2, 0.5, 0.7, 0.9)
     solution = tiny_solve(max_time=1e-3)

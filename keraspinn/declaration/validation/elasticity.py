@@ -5,7 +5,12 @@ import collections
 import sympy as sp
 
 from keraspinn.declaration.terms import condition_terms, equation_expressions
-from keraspinn.expressions import Field, required_derivatives
+from keraspinn.expressions import (
+    Field,
+    fields_of,
+    highest_order,
+    required_derivatives,
+)
 
 UNRELIABLE = (
     "Least squares on the strong form of elasticity converges to a too stiff solution "
@@ -19,8 +24,8 @@ def describe_unreliable_elasticity(domain, terms):
     Displacements are the fields with a mixed second derivative in another field's
     equation, (λ + μ) ∂ᵢ ∂ⱼ uⱼ. A clamp prescribes constants for all of them on one
     face; a traction prescribes derivatives of several, where none is held. A plate
-    without a clamp, such as Kirsch's, and a beam with its exact displacements on a face
-    are solved well.
+    without a clamp, such as Kirsch's, a beam with its exact displacements on a face,
+    and flow that satisfies continuity are solved well.
 
     Args:
         domain: The geometry.
@@ -34,7 +39,9 @@ def describe_unreliable_elasticity(domain, terms):
         needed = required_derivatives([expression], domain.coordinates).items()
         coupled.update(n for n, ds in needed if any(_is_mixed(d, axes) for d in ds))
     displacements = {n for n, count in coupled.items() if count >= len(axes) - 1}
-    if len(displacements) < len(axes):
+    continuity = (e for e in equations if displacements >= {*fields_of([e])})
+    is_flow = any(highest_order([e], domain.coordinates) == 1 for e in continuity)
+    if len(displacements) < len(axes) or is_flow:
         return ""
     held, derived = collections.defaultdict(set), collections.defaultdict(set)
     for term in condition_terms(terms):

@@ -140,9 +140,11 @@ def _advice(verdict):
         )
     left = _largest_key({name: verdict.left[name] for name in verdict.equations})
     names = " and ".join(f"'{name}'" for name in verdict.contradictions)
-    if not resolved and (names or verdict.left[left] > MOST_LEFT):
+    # Zero leaves no more than the largest term: beyond, training has only begun.
+    is_trained = verdict.misfits[left] <= 1
+    if not resolved and (names or (is_trained and verdict.left[left] > MOST_LEFT)):
         yield SUSPECT.format(names or "The conditions")
-    if not resolved and (verdict.second_order or is_near):
+    if not resolved and ((is_trained and verdict.second_order) or is_near):
         yield LARGER.format(share=percent(verdict.left[left]), name=left)
 
 

@@ -74,6 +74,11 @@ def test_flow_and_diffusion_are_not_detected():
     conditions = {"walls": walls, "outlet": outlet}
     mass = {"mass": U.diff(X) + V.diff(Y)}
     assert sentence(kp.Problem(BOX, flow | mass, conditions)) == ""
+    xx, yy, xy = 2 * U.diff(X) - P, 2 * V.diff(Y) - P, U.diff(Y) + V.diff(X)
+    stokes = {"x": xx.diff(X) + xy.diff(Y), "y": xy.diff(X) + yy.diff(Y)}
+    pulled = {"walls": kp.Condition([U, V], on=[{X: 0}, {Y: 0}, {Y: 1}])}
+    pulled["outlet"] = kp.Condition([xx, xy], on={X: 4})
+    assert sentence(kp.Problem(BOX, stokes | mass, pulled)) == ""
     tensor = U.diff(X, 2) + U.diff(X, Y) + 2 * U.diff(Y, 2)
     walls = {"walls": kp.Condition(U, on="boundary")}
     assert sentence(kp.Problem(BOX, {"e": tensor}, walls)) == ""

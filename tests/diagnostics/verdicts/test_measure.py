@@ -831,6 +831,13 @@ def test_conditions_are_suspected_of_a_residual_as_large_as_its_terms():
         assert ("The conditions may contradict the equations" in text) == is_suspected
 
 
+def test_no_cause_is_guessed_from_a_residual_larger_than_its_terms():
+    kinds = {"second_order": True}
+    text = str(Verdict({"u": np.nan}, {"e": 4.3}, {"e": 1.4}, 0.05, ("e",), **kinds))
+    assert "contradict" not in text and "larger" not in text
+    assert "Train on while the loss falls." in text
+
+
 def test_a_suspected_contradiction_is_named_before_a_larger_network():
     """No u'' = 1 has insulated ends; a larger network does not help."""
     kinds = {"second_order": True, "contradictions": {"end": 1.0}}
