@@ -151,7 +151,9 @@ def chosen_recipe(problem: Problem) -> Recipe:
     """Return the first stages of a problem: Adam, then a second-order optimizer.
 
     That is Gauss–Newton for high wave numbers, else SSBroyden. An energy is minimised
-    by Gauss–Newton alone.
+    by Gauss–Newton alone. Where there are measurements, Adam trains the fields for the
+    initial values of unknown parameters: a velocity and a diffusivity that it trained
+    too fell to zero, where any constant field satisfies the equations.
 
     Args:
         problem: The `Problem`.
@@ -160,10 +162,12 @@ def chosen_recipe(problem: Problem) -> Recipe:
         return Recipe([Stage(GaussNewton, ENERGY_ROUND, dtype="float64")])
     is_inverse = problem.measured or problem.parameters
     annealing = not (is_inverse or len(problem.coordinates) == 1)
-    second = Stage(SSBroyden, ROUND, dtype="float64")
+    second = Stage(SSBroyden, ROUND, dtype="float64", fixed=False)
     if wave_number(problem) > HIGH_WAVE_NUMBER:
-        second = Stage(GaussNewton, GAUSS_NEWTON_ROUND, dtype="float64")
-    return Recipe([adam_stage(ADAM_STEPS, annealing=annealing), second])
+        again = {"optimizer": GaussNewton, "fit": GAUSS_NEWTON_ROUND}
+        second = dataclasses.replace(second, **again)
+    first = adam_stage(ADAM_STEPS, annealing=annealing)
+    return Recipe([dataclasses.replace(first, fixed=bool(problem.measured)), second])
 
 
 def set_weights(model, weights: dict[str, float]):

@@ -29,6 +29,8 @@ class Stage:
             model's.
         units: Optional number of units that an `MLP` is widened to before the stage.
         callbacks: Optional function of the model that returns a list of new callbacks.
+        fixed: Whether unknown parameters keep their values; `None` leaves them trained
+            or not, as before.
 
     Example:
 
@@ -42,6 +44,7 @@ class Stage:
     dtype: str | None = None
     units: int | None = None
     callbacks: Callable[[PINNModel], list] | None = None
+    fixed: bool | None = None
 
     def train(self, model: PINNModel, **kwargs: Any) -> "Trained":
         """Train a model for this stage.
@@ -66,6 +69,9 @@ class Stage:
             model = model.astype(self.dtype)
         if self.units is not None:
             model = with_units(model, self.units)
+        if self.fixed is not None:
+            for variable in model.coefficients.values():
+                variable.trainable = not self.fixed
         if self.optimizer is not None:
             model.compile(self.optimizer())
         return model

@@ -451,6 +451,23 @@ def test_data_weigh_less_where_the_first_round_does_not_suffice(judge, monkeypat
         np.testing.assert_allclose(mine, theirs, rtol=1e-5)
 
 
+@pytest.mark.parametrize("has_data", [True, False])
+def test_unknown_parameters_are_fixed_in_the_first_stage_with_data(has_data, tmp_path):
+    """A trained velocity and diffusivity fall to zero beside a constant field."""
+    k = kp.Parameter("k", initial=2.0)
+    problem = measured() if has_data else decay(k)
+    model = kp.PINNModel(problem, kp.networks.MLP(3, 1), seed=0)
+    for stage, is_fixed in zip(
+        chosen_recipe(problem).stages, (has_data, False), strict=True
+    ):
+        before = float(model.coefficients["k"].numpy())
+        short = {"steps_per_epoch": 3, "epochs": 1, "verbose": 0}
+        model = stage.train(model, **short).model
+        assert (float(model.coefficients["k"].numpy()) == before) == is_fixed
+    model.save(tmp_path / "model.keras")
+    assert kp.load_model(tmp_path / "model.keras").coefficients["k"].trainable
+
+
 def test_exact_data_keep_their_weight_while_the_loss_falls(judge):
     judge(0.5, measured=("sensor",))
     run = run_of(measured())
