@@ -164,8 +164,7 @@ def chosen_recipe(problem: Problem) -> Recipe:
     annealing = not (is_inverse or len(problem.coordinates) == 1)
     second = Stage(SSBroyden, ROUND, dtype="float64", fixed=False)
     if wave_number(problem) > HIGH_WAVE_NUMBER:
-        again = {"optimizer": GaussNewton, "fit": GAUSS_NEWTON_ROUND}
-        second = dataclasses.replace(second, **again)
+        second = Stage(GaussNewton, GAUSS_NEWTON_ROUND, dtype="float64", fixed=False)
     first = adam_stage(ADAM_STEPS, annealing=annealing)
     return Recipe([dataclasses.replace(first, fixed=bool(problem.measured)), second])
 
