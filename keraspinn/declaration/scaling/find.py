@@ -160,9 +160,12 @@ def _estimate(domain, terms, offsets, ones, known):
 def _from_terms(parts, unknown, offsets, known):
     """Return magnitudes that follow term by term, a dict that may lack some."""
     sizes = known | _from_single_terms(parts, unknown, offsets)
+    values = [part for part in parts if part.relates_values]
     for _ in unknown:  # fields that balance known ones, one after the other
         for field in [name for name in unknown if name not in sizes]:
-            if size := max(part.balancing(field, sizes) for part in parts):
+            # At an interface values are equal, and a poor conductor's is no larger.
+            same = max((part.balancing(field, sizes) for part in values), default=0.0)
+            if size := same or max(part.balancing(field, sizes) for part in parts):
                 sizes[field] = size
     return sizes
 

@@ -107,6 +107,11 @@ class TermSizes:
         is_rate = all(order[-1:] > (0,) for m in self.terms for (_, order), _ in m)
         return self.is_condition and self.source > 0 and is_rate
 
+    @property
+    def relates_values(self):
+        """True for a condition without derivatives, as of the values of two fields."""
+        return self.is_condition and not any(map(has_derivative, self.terms))
+
     def balancing(self, field, sizes):
         """Return the field's magnitude at which its terms match the others, or 0.
 

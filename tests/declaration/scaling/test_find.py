@@ -361,3 +361,29 @@ def test_a_temperature_in_an_arrhenius_rate_stays_positive():
     prescribed = {"u": 600.0}
     problem = kp.Problem(box, {"heat": V.diff(X, 2) + rate}, walls, scales=prescribed)
     assert problem.scales.field("u") == 600
+
+
+def test_fields_of_an_interface_are_as_large_as_their_values_not_by_flux():
+    """A heating too fast for polynomials reaches an insulation of k = 0.02."""
+    hot, cold = (sp.Function(name)(X, T) for name in ("hot", "cold"))
+    wall, foam = kp.geometry.Box({X: (0, 0.4)}), kp.geometry.Box({X: (0.4, 0.6)})
+    k = 0.02
+    conditions = {
+        "left": kp.Condition(sp.Eq(hot, 1 - sp.exp(-40 * T)), on={X: 0}),
+        "right": kp.Condition(cold, on={X: 0.6}),
+        "first": kp.Condition(hot, on="initial", where=wall),
+        "second": kp.Condition(cold, on="initial", where=foam),
+        "interface": kp.interface_condition(
+            wall,
+            foam,
+            values=(hot, cold),
+            flux=([-hot.diff(X)], [-k * cold.diff(X)]),
+        ),
+    }
+    equations = {
+        "wall": kp.Equation(sp.Eq(hot.diff(T), hot.diff(X, 2)), on=wall),
+        "foam": kp.Equation(sp.Eq(cold.diff(T), k * cold.diff(X, 2)), on=foam),
+    }
+    domain = kp.geometry.Box({X: (0, 0.6)}, time={T: (0, 1)})
+    sizes = kp.Problem(domain, equations, conditions).scales.fields
+    assert 0.3 < sizes["hot"] < 3 and 0.3 < sizes["cold"] < 3
