@@ -106,7 +106,7 @@ def interface_condition(
         weight: As for `Condition`.
 
     Raises:
-        ValueError: If there is no flux for each side.
+        ValueError: If there is no flux for each side, or a component is missing.
 
     Example:
 
@@ -123,13 +123,16 @@ def interface_condition(
         sides = [in_coordinates_of(whole, side) for side in (first, second)]
         how = (values, flux), regions
         values, flux = zip(*(_on(side, *how) for side in sides), strict=True)
-    if len(flux) != 2 or len(values) != 2:
+    fluxes = [np.atleast_2d(np.array(q, dtype=object)) for q in flux]
+    is_whole = all(q.shape[-1] == len(whole.normal) for q in fluxes)
+    if len(flux) != 2 or len(values) != 2 or not is_whole:
         raise ValueError(
             "Declare a value and a flux for each of the two sides, values=(u1, u2), "
-            "flux=([-k1 * u1.diff(x)], [-k2 * u2.diff(x)]); or one by region, "
-            f"values=keraspinn.by_region(...). Received: {values}, {flux}"
+            "flux=([-k1 * u1.diff(x)], [-k2 * u2.diff(x)]), with a component for each "
+            "coordinate in space; or one by region, values=keraspinn.by_region(...). "
+            f"Received: {values}, {flux}"
         )
-    rows = [np.atleast_2d(np.array(q, dtype=object)) @ whole.normal for q in flux]
+    rows = [q @ whole.normal for q in fluxes]
     pairs = zip(*map(np.atleast_1d, map(np.array, values)), strict=True)
     jumps = [one - other for one, other in (*pairs, *zip(*rows, strict=True))]
     return Condition(jumps, on=Interface(first, second), weight=weight)

@@ -224,6 +224,15 @@ def test_an_interface_condition_follows_from_one_flux_by_region():
         kp.interface_condition(first, second, (one, two), [-one.diff(x)])
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_flux_needs_a_component_for_each_coordinate_in_space(count):
+    v1, v2 = (sp.Function(name)(x, y) for name in ("v1", "v2"))
+    sides = (Box({x: ends, y: (0, 1)}) for ends in ((0, 0.5), (0.5, 1)))
+    flux = [v1.diff(x)] * count, [v2.diff(x)] * count
+    with pytest.raises(ValueError, match="a component for each"):
+        kp.interface_condition(*sides, values=(v1, v2), flux=flux)
+
+
 def test_an_interface_of_three_materials_takes_the_branches_of_its_sides():
     disk, strip = kp.geometry.Disk((1, 1), 0.5), kp.geometry.Box({x: (2, 3), y: (0, 3)})
     around = kp.geometry.Box({x: (0, 2), y: (0, 3)}) - disk
