@@ -1,55 +1,58 @@
-"""Fields that are lost in the residual for a time, and may grow again."""
+"""Effects of residuals that a correction does not see: of lost fields, and early ones.
+
+A field that is lost in the residual for a time may grow again. A flux that begins at
+once enters through a layer, first thinner than the distance between points, and what a
+network loses of it there is missed at all times.
+"""
+
+import itertools
 
 import numpy as np
 import sympy as sp
 from keras import ops
 
 from keraspinn.declaration.probe_points import with_symbols
-from keraspinn.declaration.terms import RESIDUAL
+from keraspinn.declaration.scaling.offsets import bare_fields
+from keraspinn.declaration.terms import RESIDUAL, condition_terms, expressions_of
 from keraspinn.diagnostics.verdicts.causes import is_initial
 from keraspinn.diagnostics.verdicts.extents import rms
 from keraspinn.expressions import Field, Program
 from keraspinn.expressions.derivatives import field_and_index
-from keraspinn.training.tangent import FIELDS
 
-# Parts of the time.
-PARTS = 50
+# Parts of the time, and halvings of the first of them.
+PARTS, HALVINGS = 50, 8
 # Residual relative to an equation's largest term, from which on a field is lost.
 LOST = 0.5
 
 
-def regrown(model, batches, values, sizes):
-    """Return the changes that residuals of lost fields may cause later, as `slacks`.
+def regrown(model, batches, sizes):
+    """Return the changes that these residuals may cause later, as `slacks`.
 
     The solution u = 0 of u_t = (t − 4) u has no residual, and a field that decays to
     almost zero before t = 4 may grow again. Where a residual outweighs its equation's
-    terms, the linearised equations are integrated with it, for changes c(t) φ(x) with
-    φ the field at the time when it is largest.
+    terms, and in the first fiftieth of the time, the linearised equations are
+    integrated with it, for changes c(t) φ(x): with φ the field at the time when it is
+    largest, and with φ = 1 for fields without a prescribed value at later times.
 
     Args:
         model: The `PINNModel`, in double precision.
         batches: Dict from names of terms to batches.
-        values: Dict from these to scaled residuals, and `"fields"` to fields.
         sizes: Magnitudes that changes of the fields are relative to.
 
     Returns:
-        Dict from names of fields to relative changes, of at most one. Empty without
-        lost fields, but for initial value problems of first order in time that have one
-        set of points.
+        Dict from names of fields to relative changes, of at most one. Empty but for
+        initial value problems of first order in time that have one set of points.
     """
-    from scipy.linalg import expm
-
     problem, names = model.problem, model.problem.field_names
     terms = {n: t for n, t in problem.terms.items() if t.is_equation}
     is_here = problem.domain.time_coordinate and [*terms] == [RESIDUAL]
     if not is_here or problem.measured or not is_initial(problem):
         return {}
-    term, batch, residuals = terms[RESIDUAL], batches[RESIDUAL], values[RESIDUAL]
+    term = terms[RESIDUAL]
     pairs = zip(term.pointwise, problem.scales.sizes(term), strict=True)
     equations = [problem.scales.apply(*pair) for pair in pairs]
+    batch, parts, steps = _denser_at_first(batches[RESIDUAL], problem)
     times = ops.convert_to_numpy(batch.points)[:, -1]
-    parts = np.array_split(np.argsort(times), min(PARTS, len(times)))
-    step = 2 * problem.domain.half[-1] / problem.scales.half[-1] / len(parts)
 
     def evaluated(expressions, where=batch):
         rows = model._fields.at(Program(expressions, problem.coordinates), where)
@@ -58,11 +61,13 @@ def regrown(model, batches, values, sizes):
     def norms(rows):
         return np.array([[rms(row[part]) for row in rows] for part in parts])
 
+    residuals = evaluated(equations)
     largest = [norms(evaluated(sp.Add.make_args(e))).max(axis=1) for e in equations]
-    is_lost = norms(residuals) > LOST * np.column_stack(largest)
-    if not is_lost.any():
-        return {}
-    latest = parts[np.argmax((norms(values[FIELDS]) / sizes).sum(axis=1))][0]
+    is_missed = norms(residuals) > LOST * np.column_stack(largest)
+    is_missed[: HALVINGS + 1] = True
+    scales = np.array([problem.scales.field(name) for name in names])
+    relative = norms(evaluated(problem.fields)) * scales / sizes
+    latest = parts[np.argmax(relative.sum(axis=1))][0]
 
     def at_one_time(points):
         return ops.concatenate(
@@ -72,10 +77,10 @@ def regrown(model, batches, values, sizes):
     moved = batch._replace(
         points=at_one_time(batch.points), coordinates=at_one_time(batch.coordinates)
     )
+    free = _without_later_values(problem)
     shapes = [rms(row) for row in evaluated(problem.fields, moved)]
-    scales = [problem.scales.field(name) for name in names]
-    units = np.array(sizes) / scales / np.where(shapes, shapes, np.inf)
-    rates, others = np.zeros((2, len(equations), len(names), len(times)))
+    units = np.where(shapes, shapes, np.inf), np.ones(len(names))
+    rates, others = np.zeros((2, 2, len(equations), len(names), len(times)))
     for k, equation in enumerate(equations):
         plain, symbols = with_symbols(equation)
         nodes = {symbol: node for node, symbol in symbols.items()}
@@ -89,21 +94,43 @@ def regrown(model, batches, values, sizes):
                 factor = evaluated([plain.diff(symbol).xreplace(nodes)])[0]
                 factor[~np.isfinite(factor)] = 0.0  # as of a root at zero
                 shape = problem.fields[number] if index[-1] else node
-                operator[k, number] += factor * evaluated([shape], moved)[0]
-    rates, others = rates * units[:, None], others * units[:, None]
+                is_uniform = name in free and isinstance(shape, Field)
+                operator[0, k, number] += factor * evaluated([shape], moved)[0]
+                operator[1, k, number] += factor * is_uniform
+    changes = np.zeros(len(names))
+    for pair in zip(rates, others, units, strict=True):
+        one, other = (rows * (sizes / scales / pair[2])[:, None] for rows in pair[:2])
+        later = _integrated(one, other, residuals, is_missed, parts, steps)
+        changes = np.maximum(changes, later)
+    return dict(zip(names, changes.tolist(), strict=True))
+
+
+def _integrated(rates, others, residuals, is_missed, parts, steps):
+    """Return the root mean squares in time of changes by residuals, `(fields,)`.
+
+    Args:
+        rates: Factors of the fields' rates, `(equations, fields, points)`.
+        others: The same of the fields and their other derivatives.
+        residuals: Array `(equations, points)`.
+        is_missed: Which residuals count, `(parts, equations)`.
+        parts: Indices of the points in each part of the time.
+        steps: Durations of the parts.
+    """
+    from scipy.linalg import expm
+
     # Equations without rates determine the fields without rates.
     rows, columns = rates.any(axis=(1, 2)), rates.any(axis=(0, 2))
+    change, changes = np.zeros(rates.shape[1]), []
     if not rows.any():
-        return {}
+        return change
     tests = np.where(rows[:, None], rates.sum(axis=1), others.sum(axis=1))
-    change, changes = np.zeros(len(names)), []
-    for part, lost in zip(parts, is_lost, strict=True):
+    for part, step, missed in zip(parts, steps, is_missed, strict=True):
         slopes, matrix = (
             np.einsum("kn,kfn->kf", tests[:, part], operator[..., part])
             for operator in (rates, others)
         )
-        source = np.einsum("kn,kn->k", tests[:, part], np.array(residuals)[:, part])
-        system = np.column_stack([matrix[:, columns], lost * source])
+        source = np.einsum("kn,kn->k", tests[:, part], residuals[:, part])
+        system = np.column_stack([matrix[:, columns], missed * source])
         hidden = matrix[rows][:, ~columns] @ np.linalg.pinv(matrix[~rows][:, ~columns])
         system = system[rows] - hidden @ system[~rows]
         growth = np.linalg.pinv(slopes[rows][:, columns]) @ system
@@ -112,5 +139,39 @@ def regrown(model, batches, values, sizes):
             later = expm(-step * growth[:, :-1]) @ later
         change[columns] = np.clip(np.nan_to_num(later, nan=1.0), -1, 1)
         changes.append(change.copy())
-    changes = np.sqrt(np.mean(np.square(changes), axis=0))
-    return dict(zip(names, changes.tolist(), strict=True))
+    return np.sqrt(np.average(np.square(changes), axis=0, weights=steps))
+
+
+def _without_later_values(problem):
+    """Return fields without a condition on their values after the first time, a set."""
+    later = [
+        term
+        for term in condition_terms(problem.all_terms)
+        for part in term.parts
+        if problem.domain.dimension - 1 not in dict(problem.domain.fixed(part))
+    ]
+    return {*problem.field_names} - {*bare_fields(expressions_of(later))}
+
+
+def _denser_at_first(batch, problem):
+    """Return a batch at other times, parts of it in time, and their durations.
+
+    Each part has as many points. Durations are in scaled time.
+    """
+    ends = np.linspace(0, 1, PARTS + 1)
+    early = ends[1] * 0.5 ** np.arange(HALVINGS, 0, -1)
+    ends = np.concatenate([ends[:1], early, ends[1:]])
+    points, coordinates = map(np.array, (batch.points, batch.coordinates))
+    parts = np.array_split(np.argsort(points[:, -1]), len(ends) - 1)
+    shares = [
+        np.linspace(start, end, 2 * len(part) + 1)[1::2]
+        for part, (start, end) in zip(parts, itertools.pairwise(ends), strict=True)
+    ]
+    first, half = problem.domain.lower[-1], problem.domain.half[-1]
+    centre, unit = (pair[-1] for pair in (problem.scales.centre, problem.scales.half))
+    times = first + 2 * half * np.concatenate(shares)
+    order = np.concatenate(parts)
+    coordinates[order, -1], points[order, -1] = times, (times - centre) / unit
+    tensors = {"points": points, "coordinates": coordinates}
+    tensors = {n: ops.convert_to_tensor(t, "float64") for n, t in tensors.items()}
+    return batch._replace(**tensors), parts, np.diff(ends) * 2 * half / unit

@@ -114,8 +114,9 @@ def _advice(verdict):
             "The problem is nearly underdetermined: a change of "
             f"{names} by {percent(min(verdict.slack, 1.0))} leaves all residuals as "
             "small as they are. A constant may be free, a front's position unknown, "
-            "values too few for a source or parameter, or a field grows again from "
-            "almost zero. Train on, in windows after a decay, or declare more data."
+            "values too few for a source or parameter, a field may grow again from "
+            "almost zero, or a layer of the first instants is lost. Train on, in "
+            "windows after a decay, short ones at first, or declare more data."
         )
     if certain or verdict.slack > verdict.tolerance:
         return
