@@ -406,7 +406,7 @@ METHODS = {
     "prediction of a number": (
         lambda: compiled().predict_expression(5, POINTS),
         TypeError,
-        "An expression to predict must be.*the number 5",
+        "An expression to predict must be.*Received 5 of type int",
     ),
     "expression in another field": (
         lambda: compiled().predict_expression(sp.Function("w")(X, Y), POINTS),

@@ -48,11 +48,6 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
             "sympy.Function('u').diff(x), which SymPy makes 1; or `==` was used. Write "
             "`sympy.Eq(left, right)`, and a field of coordinates as `u(x, t)`."
         )
-    if isinstance(equation, numbers.Number) and not isinstance(equation, sp.Basic):
-        raise TypeError(
-            f"{called} must be a SymPy expression or a `sympy.Eq`. Received the number "
-            f"{equation!r}. Write `sympy.Eq(u, {equation!r})` to set a field to it."
-        )
     is_equation = isinstance(equation, sp.Eq)
     is_logic = isinstance(equation, (sp.Rel, Boolean)) and not equation.is_Symbol
     if is_logic and not is_equation:
@@ -113,21 +108,19 @@ def _with_numbers(expression):
 
 
 def _check_scalar(side, called):
-    if isinstance(side, (sp.MatrixBase, sp.MatrixExpr)):
-        raise TypeError(
-            f"{called} must be scalar: declare one for each component of a system. "
-            f"Received a matrix: {side}."
-        )
-    if not isinstance(side, sp.Expr):
+    matrices = (sp.MatrixBase, sp.MatrixExpr)
+    if not isinstance(side, sp.Expr) or isinstance(side, matrices):
         hint = ""
-        if isinstance(side, (list, tuple, dict, set)):
+        if isinstance(side, (list, tuple, dict, set, *matrices)):
             hint = " Pass its equations one by one."
         elif isinstance(side, str):
             hint = " Text is never evaluated; build the expression with SymPy."
+        elif isinstance(side, numbers.Number):
+            hint = f" Write `sympy.Eq(u, {side!r})` to set a field to it."
         elif isinstance(side, sp.FunctionClass):
             hint = f" Apply the function to the coordinates, as in {side}(x, y)."
         raise TypeError(
-            f"{called} must be a SymPy expression or a `sympy.Eq`. Received "
+            f"{called} must be a scalar SymPy expression or a `sympy.Eq`. Received "
             f"{side!r} of type {type(side).__name__}.{hint}"
         )
     for derivative in side.atoms(sp.Derivative):
