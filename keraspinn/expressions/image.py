@@ -87,9 +87,6 @@ def with_sums(expressions, coordinates, parts=(0.0, 1.0), fields=()):
         parts: As in `LineIntegral.at_nodes`.
         fields: Tuple of fields, applied to their coordinates.
 
-    Raises:
-        ValueError: If the coordinate that a symbol replaces is ambiguous.
-
     Example:
 
     >>> x, s = sp.symbols("x s")
@@ -101,13 +98,6 @@ def with_sums(expressions, coordinates, parts=(0.0, 1.0), fields=()):
     if not any(e.has(LineIntegral) for e in expressions):
         return expressions
     plain = plain_fields((*expressions, *fields), coordinates)
-    for field in set().union(*(e.atoms(Field) for e in expressions)):
-        if field.func not in plain:
-            raise ValueError(
-                f"{field} occurs only in an integral, and has fewer arguments than "
-                f"the coordinates {', '.join(map(str, coordinates))}, so its "
-                "coordinates are ambiguous. Use it outside of the integral too."
-            )
 
     def summed(*integral):
         return LineIntegral(*integral).at_nodes(parts)

@@ -224,7 +224,7 @@ def test_a_smooth_kernel_does_not_warn(kernel):
                 STRIP,
                 {"e": V - sp.Integral(sp.Function("k")(S), (S, 0, X))},
             ),
-            "coordinates are ambiguous",
+            r"can be applied only to the coordinates x, t\. Received k",
         ),
     ],
 )
