@@ -147,11 +147,6 @@ DECLARED = {
         ValueError,
         r"Parameter\('c', initial=2.0\); declared was Parameter\('c', initial=1.0\)",
     ),
-    "parameter against its sign": (
-        lambda: kp.Parameter("c", -1.0, positive=True),
-        ValueError,
-        "positive=True, which its initial value contradicts",
-    ),
     "parameter as text": (
         lambda: kp.Parameter("c", "0.1"),
         ValueError,

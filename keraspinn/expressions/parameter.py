@@ -6,8 +6,6 @@ import sympy as sp
 
 from keraspinn.common.checks import finite_number
 
-_SIGNS = ("positive", "negative", "nonnegative", "nonpositive", "nonzero")
-
 
 class Parameter(sp.Symbol):
     """Unknown coefficient of an equation, to be identified by training.
@@ -25,8 +23,7 @@ class Parameter(sp.Symbol):
 
     Raises:
         TypeError: If `name` is not a string.
-        ValueError: If `initial` is not a finite real number or contradicts the
-            assumptions.
+        ValueError: If `initial` is not a finite real number.
 
     Example:
 
@@ -52,15 +49,6 @@ class Parameter(sp.Symbol):
         # with another initial value. Dummy uses the uncached constructor too.
         self = sp.Symbol.__xnew__(cls, name, **assumptions)
         self.initial = initial
-        for sign in _SIGNS:
-            expected = getattr(self, f"is_{sign}")
-            actual = getattr(sp.Float(initial), f"is_{sign}")
-            if expected is not None and actual is not expected:
-                raise ValueError(
-                    f"Parameter '{name}' was declared with {sign}={expected}, which "
-                    f"its initial value contradicts. Received initial={initial}. "
-                    "Change the value or the assumption."
-                )
         return self
 
     def __getnewargs_ex__(self):

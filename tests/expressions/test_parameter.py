@@ -82,8 +82,3 @@ def test_rejects_values_that_are_not_finite(value):
 def test_rejects_bad_names():
     with pytest.raises(TypeError, match="name should be a string"):
         Parameter(3, 1.0)
-
-
-def test_rejects_a_value_that_contradicts_the_assumptions():
-    with pytest.raises(ValueError, match="positive=True.*initial=-1.0"):
-        Parameter("a", -1.0, positive=True)
