@@ -280,11 +280,8 @@ class Reference(_Table):
     ) -> None:
         super().__init__(points, values, gaps)
         names = names or {}
-        if isinstance(up_to_constant, (str, sp.Basic)):
-            raise TypeError(
-                "`up_to_constant` must be a list of expressions. Write "
-                f"[{up_to_constant}]. Received: {up_to_constant!r}"
-            )
+        kinds, expected = (list, tuple), "a list of expressions, such as [p]"
+        checks.check_type("up_to_constant", up_to_constant, kinds, expected)
         self.up_to_constant, self.gaps = tuple(up_to_constant), tuple(gaps)
         known = self.expressions, "expressions in `values`"
         checks.check_known("names", names, *known)

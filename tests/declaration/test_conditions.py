@@ -87,7 +87,7 @@ def test_invalid_declarations_raise(build, error, message):
 
 
 def test_expressions_up_to_a_constant_are_a_list():
-    with pytest.raises(TypeError, match=r"Write \[u\(x, y\)\]. Received: u\(x, y\)"):
+    with pytest.raises(TypeError, match=r"such as \[p\]. Received: u\(x, y\)"):
         kp.Reference([[0.1, 0.2]], {U: [1.0]}, up_to_constant=U)
 
 
