@@ -37,11 +37,6 @@ def find_scales(domain, terms, field_names, known=None, offsets=None):
         known: Optional dict from names of fields to known magnitudes.
         offsets: Optional dict from names of fields to offsets beside the terms'.
     """
-    if unknown := sorted(set(known or ()) - set(field_names)):
-        raise ValueError(
-            f"`scales` must give scales of the fields {list(field_names)}. Received "
-            f"also: {unknown}"
-        )
     offsets = find_offsets(domain, terms, field_names) | (offsets or {})
     scales = _find_scales_from(domain, terms, field_names, known, offsets)
     # Drop an offset smaller than the variation, if the equations hold at zero.

@@ -125,6 +125,7 @@ def validate_scales(scales, domain, terms, names):
             field if isinstance(field, str) else formulas.expression_name(field): size
             for field, size in scales.items()
         }
+        check_known("scales", magnitudes, names, "fields of the problem")
         return find(domain, terms, names, magnitudes)
     check_type("scales", scales, Scales, "keraspinn.Scales")
     if tuple(scales.coordinates) != tuple(domain.coordinates):
