@@ -4,7 +4,6 @@ import math
 
 from keraspinn.declaration import Problem
 from keraspinn.declaration.singularities import has_reentrant_corner
-from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
 from keraspinn.diagnostics import Verdict
 from keraspinn.networks.base import Network
 from keraspinn.training import PINNModel
@@ -67,11 +66,8 @@ def describe_unsolved(problem: Problem, text: str) -> str:
     text += " Give more time, max_time=, or go on with model=solution.model."
     if problem.domain.time_coordinate is not None:
         text += " Where the time is long, train windows: keraspinn.march."
-    if problem.energy is None:
-        advice = describe_unreliable_elasticity(problem.domain, problem.all_terms)
-        if not advice and has_reentrant_corner(problem.domain):
-            advice = CORNER_ADVICE
-        text = f"{text} {advice}".rstrip()
+    if problem.energy is None and has_reentrant_corner(problem.domain):
+        text += f" {CORNER_ADVICE}"
     return text
 
 
