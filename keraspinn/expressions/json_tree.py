@@ -21,7 +21,7 @@ from sympy.logic.boolalg import Boolean
 
 from keraspinn.expressions.field import Field
 from keraspinn.expressions.integral import Region
-from keraspinn.expressions.nodes import CONSTANTS, NAMES, supported_functions
+from keraspinn.expressions.nodes import CONSTANTS, NAMES, check_supported
 from keraspinn.expressions.normal_component import NormalComponent
 from keraspinn.expressions.parameter import Parameter
 from keraspinn.expressions.tabulated import Tabulated
@@ -130,11 +130,7 @@ def _write(expr):
     if isinstance(expr, sp.Derivative):
         by = [[_write(symbol), int(count)] for symbol, count in expr.variable_count]
         return {"derivative": _write(expr.expr), "by": by}
-    if type(expr) not in NAMES:
-        raise ValueError(
-            f"{type(expr).__name__} cannot be saved. Received {expr}. Supported "
-            f"are {supported_functions()}."
-        )
+    check_supported(expr, "saved")
     return [NAMES[type(expr)], *map(_write, expr.args)]
 
 

@@ -9,7 +9,7 @@ from keras import ops
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.field import Field
 from keraspinn.expressions.image import At
-from keraspinn.expressions.nodes import NODES, supported_functions
+from keraspinn.expressions.nodes import NODES, check_supported
 from keraspinn.expressions.splines import spline_of
 from keraspinn.expressions.tabulated import Interpolation
 
@@ -61,11 +61,7 @@ class Lowering:
             node.table.check_order()
             slots = (self.lower(argument) for argument in node.arguments)
             return self._tape.apply(spline_of(node.table), *slots)
-        if type(node) not in NODES:
-            raise ValueError(
-                f"{type(node).__name__} cannot be evaluated. Received {node}. "
-                f"Supported are {supported_functions()}."
-            )
+        check_supported(node)
         slots = (self.lower(argument) for argument in node.args)
         return self._tape.apply(NODES[type(node)], *slots)
 

@@ -76,10 +76,35 @@ _CONSTANTS = (sp.pi, sp.E, sp.GoldenRatio, sp.EulerGamma, sp.Catalan)
 CONSTANTS = {str(c): c for c in (*_CONSTANTS, sp.TribonacciConstant)}
 
 
-def supported_functions():
-    """Return the supported functions, as one line for error messages."""
-    names = [name for cls, name in NAMES.items() if cls not in _HIDDEN + _OPERATORS]
-    return ", ".join(sorted([*names, "sqrt"], key=str.lower))
+# Advice on nodes that are not supported.
+_HINTS = {
+    **dict.fromkeys(
+        ("re", "im", "conjugate", "arg"),
+        "Declare what is real as such, with `sympy.symbols('x', real=True)` and "
+        "`sympy.Function('u', real=True)`, and a complex field as two real ones.",
+    ),
+    "DiracDelta": "It has no value at a point, and is the derivative of a jump: of "
+    "Heaviside, sign, or the slope of Max, Min and Abs. For a coefficient k that "
+    "jumps, declare the flux q as a field: u.diff(x) - q/k and q.diff(x) - f. A source "
+    "at a point can be a narrow Gaussian, and Heaviside(z) (1 + tanh(z/width))/2.",
+    "Subs": "A field can be taken at another point, `u.subs(x, 0)`, where it stands "
+    "with its coordinates, u(x, y), in an equation or a condition too.",
+    "ITE": "A condition cannot hold a Piecewise: write its branches out.",
+}
+
+
+def check_supported(node, verb="evaluated"):
+    """Raise `ValueError` for a node that cannot be evaluated or saved."""
+    name = type(node).__name__
+    if type(node) not in NODES:
+        names = [name for cls, name in NAMES.items() if cls not in _HIDDEN + _OPERATORS]
+        hint = _HINTS.get(
+            name,
+            f"Supported are {', '.join(sorted([*names, 'sqrt'], key=str.lower))}; "
+            "others by a table, j0 = keraspinn.Tabulated(r, scipy.special.j0(r)) and "
+            "then j0(u).",
+        )
+        raise ValueError(f"{name} cannot be {verb}. Received {node}. {hint}")
 
 
 def is_number_leaf(node):

@@ -14,21 +14,6 @@ from keraspinn.expressions.normal_component import NormalComponent
 from keraspinn.expressions.parameter import Parameter
 from keraspinn.expressions.tabulated import Tabulated
 
-_HINTS = {
-    **dict.fromkeys(
-        ("re", "im", "conjugate", "arg"),
-        "Declare what is real as such, with `sympy.symbols('x', real=True)` and "
-        "`sympy.Function('u', real=True)`, and a complex field as two real ones.",
-    ),
-    "DiracDelta": "It has no value at a point, and is the derivative of a jump: of "
-    "Heaviside, sign, or the slope of Max, Min and Abs. For a coefficient k that "
-    "jumps, declare the flux q as a field: u.diff(x) - q/k and q.diff(x) - f. A source "
-    "at a point can be a narrow Gaussian, and Heaviside(z) (1 + tanh(z/width))/2.",
-    "Subs": "A field can be taken at another point, `u.subs(x, 0)`, where it stands "
-    "with its coordinates, u(x, y), in an equation or a condition too.",
-    "ITE": "A condition cannot hold a Piecewise: write its branches out.",
-}
-
 
 def validate(
     expressions: sp.Expr | Iterable[sp.Expr],
@@ -107,8 +92,13 @@ class _Check:
             return  # a region is checked when the integral is made
         elif nodes.is_number_leaf(node):
             float_value(node)
-        elif type(node) not in nodes.NODES:
-            _reject(node)
+        elif isinstance(node, sp.Expr) and not node.args:
+            raise ValueError(
+                f"the number {node} is not real and finite. Only real equations can be "
+                "solved: split a complex one into its real and imaginary parts."
+            )
+        else:
+            nodes.check_supported(node)
 
     def _symbol(self, symbol):
         self._check_name(symbol)
@@ -186,18 +176,3 @@ class _Check:
                 )
             for node in nodes.distinct_nodes([value]):
                 self.node(node)
-
-
-def _reject(node):
-    if isinstance(node, sp.Expr) and not node.args:
-        raise ValueError(
-            f"the number {node} is not real and finite. Only real equations can be "
-            "solved: split a complex one into its real and imaginary parts."
-        )
-    name = type(node).__name__
-    hint = _HINTS.get(
-        name,
-        f"Supported are {nodes.supported_functions()}; others by a "
-        "table, j0 = keraspinn.Tabulated(r, scipy.special.j0(r)) and then j0(u).",
-    )
-    raise ValueError(f"{name} cannot be evaluated. Received {node}. {hint}")
