@@ -127,12 +127,12 @@ def check_loads(terms):
                 for field in expression.atoms(Field):
                     held.setdefault(field, set()).update(term.parts)
     energy = next(term for term in terms.values() if term.is_energy)
-    for integral in energy.expressions[0].atoms(PartIntegral):
-        fields = integral.integrand.atoms(Field)
-        parts = {*energy.blocks[energy.regions.index(integral.region)]}
-        is_held = fields and all(parts <= held.get(field, set()) for field in fields)
-        if is_held and not integral.integrand.has(sp.Derivative):
+    for density, block in energy.densities:
+        fields = density.atoms(Field)
+        is_held = fields and all({*block} <= held.get(f, set()) for f in fields)
+        if is_held and not density.has(sp.Derivative):
             raise ValueError(
                 "A term of the energy has no effect: hard conditions fix its fields "
-                f"there. Received: {integral}. Load another part, or leave it out."
+                f"on {' and '.join(map(str, block))}. Received: {density}. Load "
+                "another part, or leave it out."
             )

@@ -96,6 +96,14 @@ class Term:
         )
 
     @property
+    def densities(self):
+        """Pairs of an energy's density and the block where it is integrated."""
+        integrals = self.expressions[0].atoms(PartIntegral)
+        by_region = {integral.region: integral.integrand for integral in integrals}
+        pairs = zip(self.regions, self.blocks, strict=True)
+        return [(by_region[region], block) for region, block in pairs]
+
+    @property
     def holds_normals(self):
         """True if an expression holds a component of the outward normal."""
         return any(e.has(NormalComponent) for e in self.expressions)

@@ -5,7 +5,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.declaration.probe_points import probe_points
-from keraspinn.expressions import PartIntegral, Program, SecondVariation, columns
+from keraspinn.expressions import Program, SecondVariation, columns
 from keraspinn.expressions.derivatives import field_and_index, required_derivatives
 from keraspinn.residuals.integral_terms import by_region
 
@@ -40,10 +40,8 @@ class EnergyTerm:
 
     def __init__(self, term, problem):
         self.labels = term.labels
-        (energy,) = term.expressions
         (size,) = problem.scales.sizes(term)
-        by_region = {i.region: i.integrand for i in energy.atoms(PartIntegral)}
-        densities = [problem.scales.apply(by_region[r], size) for r in term.regions]
+        densities = [problem.scales.apply(e, size) for e, _ in term.densities]
         pairs = zip(densities, term.blocks, strict=True)
         self._pieces = [_Piece(density, problem, block) for density, block in pairs]
         self.is_convex = all(piece.is_convex for piece in self._pieces)

@@ -16,7 +16,7 @@ from keraspinn.declaration.scaling.offsets import find_offsets, middle_of
 from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, Term, condition_terms
-from keraspinn.expressions import NormalComponent, PartIntegral, Program, columns
+from keraspinn.expressions import NormalComponent, Program, columns
 from keraspinn.expressions.derivatives import field_and_index, fields_of
 from keraspinn.expressions.second_variation import SecondVariation
 
@@ -96,10 +96,7 @@ class CoarseEnergy:
         self._names = list(field_names)
         self._basis = Polynomials(domain, self._names, degree, {})
         (term,) = [term for term in terms if term.is_energy]
-        (energy,) = term.expressions
-        by_region = {i.region: i.integrand for i in energy.atoms(PartIntegral)}
-        blocks = zip(term.regions, term.blocks, strict=True)
-        pairs = [(by_region[name], part) for name, block in blocks for part in block]
+        pairs = [(e, part) for e, block in term.densities for part in block]
         self._pieces = [_Piece(*pair, domain, self._basis) for pair in pairs]
         self._is_quadratic = all(piece.is_quadratic for piece in self._pieces)
         self._start, self._free = self._held(domain, terms)

@@ -18,8 +18,7 @@ from numpy.polynomial.legendre import leggauss
 from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.terms import RESIDUAL, condition_terms
 from keraspinn.diagnostics.verdicts.extents import CONSTANT
-from keraspinn.expressions import PartIntegral, Program, SecondVariation
-from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions import Program, SecondVariation, field_and_index
 from keraspinn.geometry.grids import inside
 from keraspinn.geometry.part import quasi_random
 from keraspinn.sampling import Batch
@@ -129,16 +128,15 @@ def _parts(problem):
         condition stands inside, and an array relative to the domain, from -1 to 1.
     """
     domain, term = problem.domain, problem.terms[RESIDUAL]
-    (energy,), (size,) = term.expressions, problem.scales.sizes(term)
-    by_region = {i.region: i.integrand for i in energy.atoms(PartIntegral)}
+    (size,) = problem.scales.sizes(term)
     local = [c for c in condition_terms(problem.all_terms) if not c.regions]
     avoided = [block for condition in local for block in condition.blocks]
     if any(_is_inside(block, domain) for block in avoided):
         return [], None
     inner = []
-    for region, block in zip(term.regions, term.blocks, strict=True):
+    for density, block in term.densities:
         if _is_inside(block, domain):
-            inner.append((problem.scales.apply(by_region[region], size), block))
+            inner.append((problem.scales.apply(density, size), block))
         else:
             avoided.append(block)
     far = domain.centre[None] + 3 * domain.half

@@ -16,8 +16,7 @@ from keraspinn.declaration.scaling.offsets import bare_fields
 from keraspinn.declaration.terms import RESIDUAL, condition_terms, expressions_of
 from keraspinn.diagnostics.verdicts.causes import is_initial
 from keraspinn.diagnostics.verdicts.extents import rms
-from keraspinn.expressions import Field, Program
-from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions import Field, Program, field_and_index
 
 # Parts of the time, and halvings of the first of them.
 PARTS, HALVINGS = 50, 8

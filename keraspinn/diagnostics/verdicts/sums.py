@@ -4,9 +4,8 @@ from keras import ops
 
 from keraspinn.declaration.validation.shifted_arguments import FINER
 from keraspinn.diagnostics.verdicts.extents import rms
-from keraspinn.expressions import Program
+from keraspinn.expressions import LineIntegral, Program
 from keraspinn.expressions.image import with_sums
-from keraspinn.expressions.line_integral import LineIntegral
 
 
 def missed_by_sums(model, batches, largest):
