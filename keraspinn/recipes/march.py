@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.checks import check_type
+from keraspinn.common.checks import check_known, check_type
 from keraspinn.declaration import Problem, features_of
 from keraspinn.declaration import windows as time_windows
 from keraspinn.declaration.scaling.offsets import network_offsets
@@ -186,13 +186,9 @@ def _checked_jumps(problem, jumps, edges, automatic):
                 f"A jump must be at an inner edge of `windows`. Received: {time}, and "
                 f"windows={edges}"
             )
-        strange = [str(field) for field in fields if field not in problem.fields]
-        strange += [str(f) for f in fields if f.func.__name__ in problem.hard]
-        if strange:
-            raise ValueError(
-                "`jumps` must be of fields of the problem without hard conditions; "
-                f"pass hard=False to march. Received: {strange}"
-            )
+        free = [f for f in problem.fields if f.func.__name__ not in problem.hard]
+        kinds = "fields without hard conditions, as march(..., hard=False) leaves them"
+        check_known("jumps", fields, free, kinds)
         pairs = (fields.get(field, (1.0, 0.0)) for field in problem.fields)
         shifts_at[float(time)] = [tuple(map(float, pair)) for pair in pairs]
     return shifts_at
