@@ -6,8 +6,8 @@ import sympy as sp
 from keraspinn.declaration.energy import HIGHEST
 from keraspinn.declaration.formulas import shorten
 from keraspinn.declaration.integrals import resolve_parts
-from keraspinn.declaration.probe_points import probe_normals, probe_points
-from keraspinn.declaration.terms import is_on
+from keraspinn.declaration.probe_points import probe_points
+from keraspinn.declaration.terms import is_on, missing_normals_error
 from keraspinn.expressions import PartIntegral, highest_order
 
 
@@ -27,7 +27,9 @@ def lines_of(problem):
         parts = resolve_parts(integral.region, domain)
         if parts == (domain.interior,):
             inside += integral.integrand
-        elif _is_surface(domain, parts):
+        elif all(
+            domain.fixed(p) or not missing_normals_error(domain, p) for p in parts
+        ):
             surfaces[integral.region.suffix, parts] = integral.integrand
         else:
             volumes[integral.region.suffix, parts] = integral.integrand
@@ -58,15 +60,6 @@ def lines_of(problem):
                 else:
                     flux = " or ".join(str(shorten(flux)) for flux in fluxes)
                     yield f"  follows: {flux} jumps by {shorten(push)}{suffix}"
-
-
-def _is_surface(domain, parts):
-    """Return whether parts of a domain are faces, interfaces or slices of it."""
-    try:
-        probe_normals(domain, (parts,))
-    except ValueError:  # there are none inside
-        return any(domain.fixed(part) for part in parts)
-    return True
 
 
 def _fluxes_beside(domain, parts, volumes, field):
