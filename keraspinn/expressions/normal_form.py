@@ -10,14 +10,13 @@ from keraspinn.expressions.field import Field
 from keraspinn.expressions.line_integral import line_integrals
 from keraspinn.expressions.nodes import NODES
 
-_UNEVALUATED = (sp.Sum, sp.Product, sp.Limit)
-
 
 def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr:
     """Convert an equation to the expression that must vanish.
 
     `sp.Eq(a, b)` becomes `a - b`, and an expression stays itself. Derivatives are
-    evaluated: `(u * u.diff(x)).diff(x)` becomes derivatives of `u`.
+    evaluated: `(u * u.diff(x)).diff(x)` becomes derivatives of `u`. So are finite sums
+    and products.
 
     Args:
         equation: A `sympy.Eq`, or a SymPy expression that means "= 0".
@@ -29,8 +28,8 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
     Raises:
         TypeError: If `equation` is not a scalar SymPy equation or expression.
         ValueError: If SymPy reduced the equation to true or false, or it contains an
-            unevaluated sum, product or limit, an integral without finite limits, or a
-            derivative whose order is not an integer.
+            integral without finite limits, or a derivative whose order is not an
+            integer.
 
     Example:
 
@@ -135,8 +134,3 @@ def _check_scalar(side, called):
                     f"{symbol}. Apply the field to every coordinate of the domain; "
                     "symbols of the same name but other assumptions are different ones."
                 )
-    if leftover := side.atoms(*_UNEVALUATED):
-        raise ValueError(
-            "Sums, products and limits must be evaluated before an equation. "
-            f"Received {leftover.pop()}; write its `.doit()` if SymPy can evaluate it."
-        )
