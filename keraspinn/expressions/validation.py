@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import sympy as sp
 
+from keraspinn.common.checks import check_type
 from keraspinn.expressions import nodes
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.field import Field
@@ -50,11 +51,8 @@ def validate(
         expressions = (expressions,)
     expressions = tuple(expressions)
     for expression in expressions:
-        if not isinstance(expression, sp.Expr):
-            raise TypeError(
-                f"In {where}: expected a SymPy expression. Received {expression!r} of "
-                f"type {type(expression).__name__}. Pass equations through `normalize`."
-            )
+        expected = "a SymPy expression, as `normalize` makes of an equation"
+        check_type(f"expression in {where}", expression, sp.Expr, expected)
     try:
         for node in nodes.distinct_nodes(expressions):
             check.node(node)

@@ -204,7 +204,7 @@ SUPPORTED = "sin"  # contained in every list of supported functions
         ),
         ({"reference": {V: X}}, ValueError, r"names \['v'\], which are no fields"),
         ({"reference": {U: V}}, ValueError, "must be known"),
-        ({"reference": {U: "sin(x)"}}, TypeError, "expected a SymPy expression"),
+        ({"reference": {U: "sin(x)"}}, TypeError, "must be a SymPy expression"),
         ({"reference": X}, TypeError, "`reference` must be a dict"),
         ({"fields": [V]}, ValueError, r"each field of the equations once: \['u'\]"),
         (

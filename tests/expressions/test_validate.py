@@ -95,7 +95,7 @@ def test_rejects_invalid_expressions(expression, message):
 
 @pytest.mark.parametrize("expression", [u > 0, 3, "u", None])
 def test_rejects_other_types_of_expressions(expression):
-    with pytest.raises(TypeError, match="expected a SymPy expression"):
+    with pytest.raises(TypeError, match="must be a SymPy expression"):
         validate([expression], (x, y))
 
 
