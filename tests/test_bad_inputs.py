@@ -155,7 +155,7 @@ DECLARED = {
     "condition that is an equation": (
         lambda: problem(conditions={"b": sp.Eq(U, 0)}),
         TypeError,
-        r"`conditions`\['b'\] must be a Condition or Data",
+        r"`conditions\['b'\]` must be a Condition or Data",
     ),
     "face that is none": (
         lambda: condition(U, on={X: 2}),

@@ -35,11 +35,8 @@ def validate_conditions(conditions):
     expected = f"a dict from names to Condition or Data, such as {expected}"
     check_type("conditions", conditions, Mapping, expected)
     for name, condition in conditions.items():
-        if not isinstance(condition, (Condition, Data)):
-            raise TypeError(
-                f"`conditions`['{name}'] must be a Condition or Data. Received: "
-                f"{condition!r} of type {type(condition).__name__}"
-            )
+        kinds, expected = (Condition, Data), "a Condition or Data"
+        check_type(f"conditions['{name}']", condition, kinds, expected)
     return dict(conditions)
 
 
