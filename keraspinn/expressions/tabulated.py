@@ -164,14 +164,10 @@ class Interpolation(sp.Expr):
         return self.args[1:]
 
     def _eval_derivative(self, symbol):
-        rates = {k: a.diff(symbol) for k, a in enumerate(self.arguments)}
-        return sp.Add(
-            *(
-                self.func(self.table.differentiated(k), *self.arguments) * rate
-                for k, rate in rates.items()
-                if rate != 0
-            )
-        )
+        rates = (argument.diff(symbol) for argument in self.arguments)
+        tables = map(self.table.differentiated, range(len(self.arguments)))
+        slopes = (self.func(table, *self.arguments) for table in tables)
+        return sp.Add(*(s * rate for s, rate in zip(slopes, rates, strict=True)))
 
     def _sympystr(self, printer):
         arguments = ", ".join(map(printer._print, self.arguments))
