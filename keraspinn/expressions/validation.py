@@ -149,11 +149,6 @@ class _Check:
                 f"or on them in two orders. Received {other} and {field}. "
                 f"Write {call} throughout, or fewer coordinates, the same everywhere."
             )
-        if other != field:
-            raise ValueError(
-                f"two different functions are called {name}: they differ in their "
-                f"assumptions. Declare {name} once, and use it throughout."
-            )
         if not isinstance(self._symbols.get(name), NormalComponent):
             self._check_name(field.func)
 

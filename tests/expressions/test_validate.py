@@ -66,7 +66,7 @@ def test_errors_name_the_equation():
         (U(x, y, y), "repeats one. Write"),
         (u + U(y, x), r"two orders.*u\(x, y\) and u\(y, x\)"),
         (u.diff(x) + U(y, x).diff(x), "two orders"),
-        (u + sp.Function("u", real=True)(x, y), "two different functions"),
+        (u + sp.Function("u", real=True)(x, y), "two different symbols are called 'u'"),
         (sp.Derivative(u, t), "derivative in t, which is not a coordinate"),
         (sp.Derivative(u, positive), r"declared was Symbol\('x'\)\."),
         (sp.sign(u).diff(x), "where sign.* is not a field"),
