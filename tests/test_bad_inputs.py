@@ -238,7 +238,7 @@ ARRAYS = {
     "values by name": (
         lambda: kp.Data([[0, 1]], {"u": [1]}),
         TypeError,
-        "keys of `values` must be SymPy expressions",
+        "`values` must be keyed by SymPy expressions",
     ),
     "outside of the domain": (
         lambda: problem(conditions={"d": kp.Data([[3, 0.5]], {U: [1.0]})}),

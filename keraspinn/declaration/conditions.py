@@ -312,11 +312,8 @@ def tabulate(values, count, gaps):
     checks.check_type("values", values, dict, expected, is_filled=True)
     columns = []
     for expression, column in values.items():
-        if not isinstance(expression, sp.Expr):
-            raise TypeError(
-                "The keys of `values` must be SymPy expressions in the fields, such "
-                f"as u or u.diff(x). Received: {expression!r}"
-            )
+        expected = "keyed by SymPy expressions in the fields, such as u or u.diff(x)"
+        checks.check_type("values", expression, sp.Expr, expected)
         column = checks.real_array(f"values of {expression}", column)
         known = column[~np.isnan(column)] if expression in gaps else column
         checks.finite_array(f"values of {expression}", known)
