@@ -187,13 +187,13 @@ class Linearization:
         values, gradient = self._evaluate(coefficients)
         pairs = zip(self._nodes, gradient, strict=True)
         terms = [factor * (p @ coefficients[field]) for (field, p), factor in pairs]
-        source = _rms(values - sum(terms))
+        source = rms(values - sum(terms))
         if len(terms) == 1 and self.is_equation:  # q' = 0, relative to a possible q'
             terms = [gradient[0] * sizes[self._nodes[0][0]] * self._rates[0]]
         residual, jacobian = self(coefficients)
-        possible = _rms(jacobian * sizes[:, None])
+        possible = rms(jacobian * sizes[:, None])
         if self.is_equation or not self.is_linear:
-            largest = max(source, *map(_rms, terms))
+            largest = max(source, *map(rms, terms))
             allowed = max(largest_residual * largest, LARGEST_ZERO * possible)
         else:
             has_source = source > ROUND_OFF * possible
@@ -201,9 +201,9 @@ class Linearization:
         if is_strict and len(self._summands) > 1:
             program = Program(self._summands, self._symbols)
             values = run_at(program, self._symbols, self._inputs_at(coefficients))
-            largest = max(map(_rms, [self._target, *values]))
+            largest = max(map(rms, [self._target, *values]))
             allowed = min(allowed, largest_residual * largest)
-        return _rms(residual) <= allowed
+        return rms(residual) <= allowed
 
     def _evaluate(self, coefficients):
         """Return the residual, and its gradient by fields and their derivatives."""
@@ -216,5 +216,6 @@ class Linearization:
         return np.column_stack([self._inputs, *nodes])
 
 
-def _rms(values):
+def rms(values):
+    """Return the root mean square."""
     return float(np.sqrt(np.mean(np.square(values))))

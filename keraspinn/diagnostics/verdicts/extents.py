@@ -6,6 +6,7 @@ from keras import ops
 from numpy.polynomial import chebyshev
 
 from keraspinn.declaration.scaling import offsets
+from keraspinn.declaration.scaling.linearization import rms
 from keraspinn.declaration.scaling.monomials import monomials
 from keraspinn.expressions import Program, fields_of
 
@@ -116,11 +117,6 @@ def _rate(piece, deviations):
     if isinstance(node, sp.Derivative) and node.expr in deviations:
         return factor * deviations[node.expr]
     return None
-
-
-def rms(values):
-    """Return the root mean square."""
-    return float(np.sqrt(np.mean(np.square(values))))
 
 
 def without_largest(values, share):
