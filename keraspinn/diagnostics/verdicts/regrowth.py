@@ -20,11 +20,13 @@ from keraspinn.expressions import Field, Program, field_and_index
 
 # Parts of the time, and halvings of the first of them.
 PARTS, HALVINGS = 50, 8
+# Points in each part, and in each half of the first: the layer is thin there.
+POINTS, EARLY_POINTS = 160, 4_000
 # Residual relative to an equation's largest term, from which on a field is lost.
 LOST = 0.5
 
 
-def regrown(model, batches, sizes):
+def regrown(tangent, sizes):
     """Return the changes that these residuals may cause later, as `slacks`.
 
     The solution u = 0 of u_t = (t − 4) u has no residual, and a field that decays to
@@ -34,15 +36,15 @@ def regrown(model, batches, sizes):
     largest, and with φ = 1 for fields without a prescribed value at later times.
 
     Args:
-        model: The `PINNModel`, in double precision.
-        batches: Dict from names of terms to batches.
+        tangent: The `Tangent` of the model.
         sizes: Magnitudes that changes of the fields are relative to.
 
     Returns:
         Dict from names of fields to relative changes, of at most one. Empty but for
         initial value problems of first order in time that have one set of points.
     """
-    problem, names = model.problem, model.problem.field_names
+    fields, problem = tangent.model._fields, tangent.model.problem
+    names = problem.field_names
     terms = {n: t for n, t in problem.terms.items() if t.is_equation}
     is_here = problem.domain.time_coordinate and [*terms] == [RESIDUAL]
     if not is_here or problem.measured or not is_initial(problem):
@@ -50,19 +52,19 @@ def regrown(model, batches, sizes):
     term = terms[RESIDUAL]
     pairs = zip(term.pointwise, problem.scales.sizes(term), strict=True)
     equations = [problem.scales.apply(*pair) for pair in pairs]
-    batch, parts, steps = _denser_at_first(batches[RESIDUAL], problem)
+    batch, parts, steps = _denser_at_first(tangent)
     times = ops.convert_to_numpy(batch.points)[:, -1]
 
     def evaluated(expressions, where=batch):
-        rows = model._fields.at(Program(expressions, problem.coordinates), where)
+        rows = fields.at(Program(expressions, problem.coordinates), where)
         return np.array([ops.convert_to_numpy(row) + 0 * times for row in rows])
 
     def norms(rows):
         return np.array([[rms(row[part]) for row in rows] for part in parts])
 
     residuals = evaluated(equations)
-    largest = [norms(evaluated(sp.Add.make_args(e))).max(axis=1) for e in equations]
-    is_missed = norms(residuals) > LOST * np.column_stack(largest)
+    terms = [norms(evaluated(sp.Add.make_args(e))).max(axis=1) for e in equations]
+    is_missed = norms(residuals) > LOST * np.column_stack(terms)
     is_missed[: HALVINGS + 1] = True
     scales = np.array([problem.scales.field(name) for name in names])
     relative = norms(evaluated(problem.fields)) * scales / sizes
@@ -77,8 +79,8 @@ def regrown(model, batches, sizes):
         points=at_one_time(batch.points), coordinates=at_one_time(batch.coordinates)
     )
     free = _without_later_values(problem)
-    shapes = [rms(row) for row in evaluated(problem.fields, moved)]
-    units = np.where(shapes, shapes, np.inf), np.ones(len(names))
+    shape_then = abs(evaluated(problem.fields, moved))
+    shapes = shape_then, np.ones_like(shape_then)
     rates, others = np.zeros((2, 2, len(equations), len(names), len(times)))
     for k, equation in enumerate(equations):
         plain, symbols = with_symbols(equation)
@@ -97,19 +99,22 @@ def regrown(model, batches, sizes):
                 operator[0, k, number] += factor * evaluated([shape], moved)[0]
                 operator[1, k, number] += factor * is_uniform
     changes = np.zeros(len(names))
-    for pair in zip(rates, others, units, strict=True):
-        one, other = (rows * (sizes / scales / pair[2])[:, None] for rows in pair[:2])
-        later = _integrated(one, other, residuals, is_missed, parts, steps)
+    for operators in zip(rates, others, shapes, strict=True):
+        norms_of = np.array([[rms(row) or np.inf] for row in operators[-1]])
+        units = (sizes / scales)[:, None] / norms_of
+        how = (rows * units for rows in operators)
+        later = _integrated(*how, residuals, is_missed, parts, steps)
         changes = np.maximum(changes, later)
     return dict(zip(names, changes.tolist(), strict=True))
 
 
-def _integrated(rates, others, residuals, is_missed, parts, steps):
+def _integrated(rates, others, sizes, residuals, is_missed, parts, steps):
     """Return the root mean squares in time of changes by residuals, `(fields,)`.
 
     Args:
         rates: Factors of the fields' rates, `(equations, fields, points)`.
         others: The same of the fields and their other derivatives.
+        sizes: Absolute values of the changes, `(fields, points)`.
         residuals: Array `(equations, points)`.
         is_missed: Which residuals count, `(parts, equations)`.
         parts: Indices of the points in each part of the time.
@@ -122,7 +127,9 @@ def _integrated(rates, others, residuals, is_missed, parts, steps):
     change, changes = np.zeros(rates.shape[1]), []
     if not rows.any():
         return change
-    tests = np.where(rows[:, None], rates.sum(axis=1), others.sum(axis=1))
+    # Balances: a coefficient that vanishes at a wall would hide what is lost there.
+    balances = (np.sign(rates) * sizes).sum(axis=1)
+    tests = np.where(rows[:, None], balances, others.sum(axis=1))
     for part, step, missed in zip(parts, steps, is_missed, strict=True):
         slopes, matrix = (
             np.einsum("kn,kfn->kf", tests[:, part], operator[..., part])
@@ -152,25 +159,30 @@ def _without_later_values(problem):
     return {*problem.field_names} - {*bare_fields(expressions_of(later))}
 
 
-def _denser_at_first(batch, problem):
-    """Return a batch at other times, parts of it in time, and their durations.
+def _denser_at_first(tangent):
+    """Return a batch with most points at first, their parts in time, and durations.
 
-    Each part has as many points. Durations are in scaled time.
+    Durations are in scaled time.
     """
+    problem = tangent.model.problem
     ends = np.linspace(0, 1, PARTS + 1)
     early = ends[1] * 0.5 ** np.arange(HALVINGS, 0, -1)
     ends = np.concatenate([ends[:1], early, ends[1:]])
-    points, coordinates = map(np.array, (batch.points, batch.coordinates))
-    parts = np.array_split(np.argsort(points[:, -1]), len(ends) - 1)
-    shares = [
-        np.linspace(start, end, 2 * len(part) + 1)[1::2]
-        for part, (start, end) in zip(parts, itertools.pairwise(ends), strict=True)
-    ]
+    counts = [EARLY_POINTS] * (HALVINGS + 1) + [POINTS] * (PARTS - 1)
+    batch = tangent.draw(-3, sum(counts))[RESIDUAL]
+    shares = np.concatenate(
+        [
+            np.linspace(start, end, 2 * count + 1)[1::2]
+            for count, (start, end) in zip(
+                counts, itertools.pairwise(ends), strict=True
+            )
+        ]
+    )
     first, half = problem.domain.lower[-1], problem.domain.half[-1]
     centre, unit = (pair[-1] for pair in (problem.scales.centre, problem.scales.half))
-    times = first + 2 * half * np.concatenate(shares)
-    order = np.concatenate(parts)
-    coordinates[order, -1], points[order, -1] = times, (times - centre) / unit
-    tensors = {"points": points, "coordinates": coordinates}
-    tensors = {n: ops.convert_to_tensor(t, "float64") for n, t in tensors.items()}
-    return batch._replace(**tensors), parts, np.diff(ends) * 2 * half / unit
+    times = (first + 2 * half * shares)[:, None]
+    pairs = (batch.points, (times - centre) / unit), (batch.coordinates, times)
+    points, coordinates = (ops.concatenate([p[:, :-1], t], axis=1) for p, t in pairs)
+    parts = np.split(np.arange(len(times)), np.cumsum(counts)[:-1])
+    batch = batch._replace(points=points, coordinates=coordinates)
+    return batch, parts, np.diff(ends) * 2 * half / unit
