@@ -10,7 +10,6 @@ from keraspinn.backend.compatibility import every_layer
 from keraspinn.derivatives.taylor.rules import INACTIVE
 
 SCALES = (1.0, 0.3)  # scales of random weights tried besides the network's own
-FLAT = 1e-2  # change along an interval, relative to that along [0, 1], that is flat
 # Functions whose derivative of order 0, 1 or 2 jumps.
 JUMPS = (
     {"ceil", "discretization", "floor", "hardshrink", "round", "sign", "threshold"},
@@ -97,41 +96,6 @@ def warn_of_kinks(network, order):
         )
 
 
-def warn_of_flatness(network, lines):
-    """Warn of a network that hardly changes along a coordinate.
-
-    An interval of 1e-9 in raw coordinates is one point to a network: it would need
-    weights of 1e9, which training does not reach.
-
-    Args:
-        network: The network, built.
-        lines: Dict from coordinates, as text with their intervals, to points along
-            each.
-
-    Warns:
-        UserWarning: With the coordinates.
-    """
-    variables = [v for v in network.trainable_weights if v.shape and "float" in v.dtype]
-    flat = [*lines]
-
-    def change(points):
-        return np.ptp(ops.convert_to_numpy(network(points)), axis=0)
-
-    for scale in SCALES:
-        with keras.StatelessScope(_redrawn(variables, scale)):
-            pairs = [(name, change(lines[name]), _unit(lines[name])) for name in flat]
-            flat = [n for n, size, unit in pairs if (size <= FLAT * change(unit)).all()]
-    if variables and flat:
-        warnings.warn(
-            f"The network hardly changes along {_enumerated(flat)}, which it receives "
-            "unscaled: it sees one point. Start with a layer that scales it to "
-            "about one, such as keras.layers.Rescaling, take one of "
-            "keraspinn.networks, which scale by themselves, or measure the coordinate "
-            "in units in which it is about one.",
-            stacklevel=5,
-        )
-
-
 def warn_of_inactive_layers(network):
     """Warn of layers such as Dropout, which act in Keras's training but not here.
 
@@ -190,12 +154,6 @@ def _vanishing(derivatives):
     """Return the derivatives of positive order that are zero everywhere; NaN is not."""
     pairs = [(key, values) for key, values in derivatives.items() if any(key[1])]
     return {key for key, values in pairs if not np.any(ops.convert_to_numpy(values))}
-
-
-def _unit(line):
-    """Return a line along the same coordinate from 0 to 1, the others zero."""
-    steps = line - line[:1]
-    return steps / ops.maximum(ops.max(ops.abs(steps)), 1e-30)
 
 
 def _redrawn(variables, scale):

@@ -165,21 +165,7 @@ def check_can_learn(problem, network, objective, place):
     )
     orders = (sum(index) for indices in required.values() for index in indices)
     derivative_checks.warn_of_kinks(network, max(orders, default=0))
-    if not _is_adapted(network):
-        lines = _lines(problem.domain, coordinates.dtype)
-        derivative_checks.warn_of_flatness(network, lines)
     warn_if_not_periodic(problem, objective.fields, place)
-
-
-def _lines(domain, dtype):
-    """Return lines of points along each coordinate through the centre of a domain."""
-    lines = {}
-    for column, (symbol, ends) in enumerate(domain.intervals.items()):
-        points = np.tile(domain.centre, (64, 1))
-        points[:, column] = np.linspace(*ends, 64)
-        name = f"{symbol} ∈ [{ends[0]:.16g}, {ends[1]:.16g}]"
-        lines[name] = ops.convert_to_tensor(points, dtype)
-    return lines
 
 
 def _has_tested_rules(network):

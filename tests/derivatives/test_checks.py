@@ -1,5 +1,3 @@
-import warnings
-
 import keras
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ import keraspinn as kp
 from keraspinn.derivatives.checks import (
     check_derivatives,
     check_no_activity_losses,
-    warn_of_flatness,
     warn_of_kinks,
 )
 from keraspinn.derivatives.engines import jvp_derivatives, taylor_derivatives
@@ -224,37 +221,3 @@ def test_warns_of_kinks_behind_hard_conditions():
     problem = kp.Problem(box, {"e": u.diff(x, 2) + 1}, wall)
     with pytest.warns(UserWarning, match="kinks because of layer 'hidden_1' .relu."):
         kp.PINNModel(problem, kp.networks.MLP(4, 1, activation="relu"))
-
-
-def on_a_short_interval(*first):
-    x, length = sp.Symbol("x"), 1e-9
-    u = sp.Function("u")(x)
-    problem = kp.Problem(
-        kp.geometry.Box({x: (0, length)}),
-        {"e": u.diff(x, 2) - 1 / length**2},
-        {"wall": kp.Condition(u, on="boundary")},
-    )
-    network = [*first, layers.Dense(8, "tanh"), layers.Dense(1)]
-    return kp.PINNModel(problem, keras.Sequential(network), seed=0)
-
-
-def test_warns_of_a_network_that_sees_one_point(recwarn):
-    with pytest.warns(UserWarning, match=r"changes along x ∈ \[0, 1e-09\].*Rescaling"):
-        on_a_short_interval()
-    recwarn.clear()
-    on_a_short_interval(layers.Rescaling(1e9))
-    assert not recwarn
-
-
-@pytest.mark.parametrize("units", [(6,), (6,) * 6, (3,) * 3, (50,) * 8])
-@pytest.mark.parametrize("width", [1e-9, 1e-3, 0.1, 1.0, 1e3])
-def test_network_is_flat_along_a_narrow_coordinate_alone(units, width):
-    network = chain(*(layers.Dense(count, "tanh") for count in units))
-    network.build((None, 2))
-    line = np.stack([np.linspace(0, width, 64), np.full(64, 0.5)], axis=1)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warn_of_flatness(network, {"x": ops.convert_to_tensor(line, "float32")})
-    assert ["hardly changes along x" in str(w.message) for w in caught] == [True] * (
-        width < 0.01
-    )

@@ -178,7 +178,6 @@ def kernels(network):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
-@pytest.mark.filterwarnings("ignore:The network hardly changes")
 def test_frozen_inner_layer_of_an_ensemble(tmp_path):
     block = Block()
     network = sequential(Dense(3), block)
