@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from keraspinn.common.checks import check_known
 from keraspinn.expressions import from_json, to_json
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
@@ -134,11 +135,7 @@ class Box(Geometry):
                 "A domain needs at least one coordinate, each declared once, and at "
                 f"most one in `time`. Received: {names(declared)}"
             )
-        if not set(self.periodic) <= set(self.space):
-            raise ValueError(
-                "`periodic` must be a list of coordinates of space, of "
-                f"{names(self.space)}. Received: {periodic!r}"
-            )
+        check_known("periodic", self.periodic, self.space, "coordinates of space")
         intervals = self.space | self.parameters | self.time
         lower, upper = np.array(list(intervals.values())).T
         time = next(iter(self.time), None)

@@ -5,10 +5,11 @@ import numpy as np
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
+from keraspinn.common.checks import check_known
 from keraspinn.expressions import Program
 from keraspinn.expressions.program import columns as by_name
 from keraspinn.geometry.arrays import columns_of, library, like
-from keraspinn.geometry.checks import names, written
+from keraspinn.geometry.checks import written
 from keraspinn.geometry.part import TOLERANCE, quasi_random
 from keraspinn.geometry.rejection import TEST_POINTS, portion
 
@@ -119,11 +120,7 @@ def _on_rim(domain, operand, part):
 
 def _located(domain, other):
     """Return a function from a domain's points to another geometry's columns."""
-    if strange := [s for s in other.coordinates if s not in domain.coordinates]:
-        raise ValueError(
-            f"`on` must be a geometry in the domain's coordinates, "
-            f"{names(domain.coordinates)}. Received: {other}, in {names(strange)}"
-        )
+    check_known(str(other), other.coordinates, domain.coordinates, "coordinates")
     columns = [domain.coordinates.index(symbol) for symbol in other.coordinates]
     shift = domain.centre[columns] - other.centre
     return lambda points: columns_of(points, columns) + like(shift, points)
@@ -221,11 +218,7 @@ def _holds(domain, where):
             "`where` must be a SymPy relation in the coordinates, such as x > 0, or a "
             f"geometry. Received: {where!r}"
         )
-    if strange := where.free_symbols - set(domain.coordinates):
-        raise ValueError(
-            f"`where` must be a relation in {names(domain.coordinates)} alone. "
-            f"Received: {where}, which holds {sorted(map(str, strange))}"
-        )
+    check_known("where", where.free_symbols, domain.coordinates, "coordinates")
     middles = dict(zip(domain.coordinates, map(sp.Float, domain.centre), strict=True))
     moved = where.xreplace({s: s + middle for s, middle in middles.items()})
     # Combine constants before float32 truncates them.

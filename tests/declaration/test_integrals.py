@@ -121,7 +121,7 @@ def test_scales_of_integrals_include_the_measure_of_the_part():
         (lambda: problem(kp.integral(U, over={X: 3})), "part of the domain"),
         (lambda: kp.integral(U, over={X: Y}), r"to a number, as \{x: 0.5\}"),
         (lambda: problem(kp.integral(U, over="inside")), "names no part"),
-        (lambda: problem(kp.integral(U, where=T > 0)), "relation in"),
+        (lambda: problem(kp.integral(U, where=T > 0)), "`where` names .t"),
         (lambda: problem(kp.integral(U * N[0])), "normal"),
         (
             lambda: kp.Problem(BOX, {"u": U - kp.integral(U)}, {}),
