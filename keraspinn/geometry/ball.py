@@ -7,7 +7,7 @@ import sympy as sp
 from keraspinn.common.checks import positive_number
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.checks import Number, Numbers, Symbols, checked_center
+from keraspinn.geometry.checks import Number, Numbers, Symbols, checked_numbers
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 
@@ -152,7 +152,7 @@ class Ball(Geometry):
     def __init__(
         self, center: Numbers, radius: Number, coordinates: Symbols = None
     ) -> None:
-        self.center = checked_center(center, self._dimension)
+        self.center = checked_numbers("center", center, self._dimension)
         self.radius = positive_number("radius", radius)
         center = np.array(self.center)
         super().__init__(coordinates, center - self.radius, center + self.radius)

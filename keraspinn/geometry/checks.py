@@ -71,13 +71,13 @@ def names(symbols):
     return [symbol.name for symbol in symbols]
 
 
-def checked_center(center, dimension=None):
-    """Return a point as a tuple of floats."""
-    numbers = [real_number(c) for c in center] if np.iterable(center) else []
+def checked_numbers(name, values, dimension=None):
+    """Return finite numbers, such as those of a point, as a tuple of floats."""
+    numbers = [real_number(v) for v in values] if np.iterable(values) else []
     wanted = len(numbers) >= 2 if dimension is None else len(numbers) == dimension
     if not wanted or not all(map(math.isfinite, numbers)):
         count = dimension or "two or more"
         raise ValueError(
-            f"`center` must be a point, {count} finite numbers. Received: {center!r}"
+            f"`{name}` must be {count} finite numbers. Received: {values!r}"
         )
     return tuple(numbers)

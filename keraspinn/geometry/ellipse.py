@@ -7,7 +7,7 @@ from keraspinn.common.checks import positive_number
 from keraspinn.geometry.arrays import library, like, pick
 from keraspinn.geometry.ball import Inside, Rim
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.checks import Numbers, Symbols, checked_center
+from keraspinn.geometry.checks import Numbers, Symbols, checked_numbers
 
 _ARCS = 4096  # equally long arcs in the table of angles; each is 1e-3 of a radius
 
@@ -66,14 +66,9 @@ class Ellipse(Geometry):
     def __init__(
         self, center: Numbers, axes: Numbers, coordinates: Symbols = None
     ) -> None:
-        self.center = checked_center(center, 2)
-        both = [*axes] if np.iterable(axes) else []
-        if len(both) != 2:
-            raise ValueError(
-                "`axes` must be two half axes, as in Ellipse((0, 0), (2, 1)). "
-                f"Received: {axes}"
-            )
-        self.axes = tuple(positive_number("axes", axis) for axis in both)
+        self.center = checked_numbers("center", center, 2)
+        axes = checked_numbers("axes", axes, 2)
+        self.axes = tuple(positive_number("axes", axis) for axis in axes)
         center, half = np.array(self.center), np.array(self.axes)
         super().__init__(coordinates, center - half, center + half)
         self.interior = Inside(self.axes)

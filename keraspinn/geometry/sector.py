@@ -7,7 +7,7 @@ import sympy as sp
 from keraspinn.common.checks import positive_number, real_number
 from keraspinn.geometry.arrays import library
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.checks import Number, Numbers, Symbols, checked_center
+from keraspinn.geometry.checks import Number, Numbers, Symbols, checked_numbers
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number, relative_to
 
 
@@ -140,7 +140,7 @@ class Sector(Geometry):
         inner: Number = 0.0,
         coordinates: Symbols = None,
     ) -> None:
-        self.center = checked_center(center, 2)
+        self.center = checked_numbers("center", center, 2)
         self.radius = positive_number("radius", radius)
         self.inner = real_number(inner)
         self.angles = tuple(map(real_number, angles if np.iterable(angles) else ()))
