@@ -104,12 +104,10 @@ class PointCloud(Geometry):
 
     def faces(self, on):
         """Return the block of the boundary's points at some values."""
-        if not at_values(self, on):
-            raise ValueError(
-                "`on` must be a part of the domain, and no point of a cloud's boundary "
-                f"lies at {on}. {self.advice()}"
-            )
-        return super().faces(on)
+        block = at_values(self, on)
+        if not block:
+            raise self._no_face(on)
+        return block
 
     def __str__(self):
         return f"a cloud of {len(self.points)} points"
