@@ -1,6 +1,5 @@
 """Parts of a domain."""
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, SupportsFloat, TypeAlias
 
@@ -120,21 +119,18 @@ On: TypeAlias = (
 TOLERANCE = 1e-6
 
 
-@functools.lru_cache(maxsize=16)
 def quasi_random(count, draws):
     """Return evenly spread numbers in [0, 1), `(count, draws)`, always the same.
 
     They form a Richtmyer sequence: multiples of the square roots of primes, less their
-    whole part. The cache is for shapes with many holes.
+    whole part.
 
     Reference:
         Niederreiter, "Random Number Generation and Quasi-Monte Carlo Methods", 1992.
     """
     steps = np.sqrt([float(sp.prime(k + 1)) for k in range(draws)])
     # Number 0 would be a corner.
-    numbers = (np.arange(1, count + 1)[:, None] * steps) % 1
-    numbers.setflags(write=False)
-    return numbers
+    return (np.arange(1, count + 1)[:, None] * steps) % 1
 
 
 def sobol(count, draws, seed=0):

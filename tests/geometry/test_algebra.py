@@ -173,11 +173,6 @@ def test_coordinates_of_holes_are_set_once(monkeypatch):
     assert len(made) == 4
 
 
-def test_quasi_random_numbers_are_cached():
-    numbers = quasi_random(64, 2)
-    assert quasi_random(64, 2) is numbers and not numbers.flags.writeable
-
-
 def test_a_union_that_contains_its_second_shape_draws_as_before():
     """Compare with the first shape's points behind the number that picks a part."""
     outer, inner = box(0, 0, 2, 1), g.Disk((1, 0.5), 0.3)
