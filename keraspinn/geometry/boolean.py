@@ -280,15 +280,11 @@ def combine(sign, first, second):
         if set(first.coordinates) > set(second.coordinates):
             across, rest = first.split(second.coordinates)
             return combine(sign, across, second) * rest
-        if second.time_coordinate:
+        if second.time_coordinate or first.coordinates != second.coordinates:
             raise ValueError(
-                f"`{sign}` combines shapes in space. Received, as the second: "
-                f"{second}, which holds time. Write (shape {sign} other) * time; or "
-                f"shape * time {sign} other, where the other applies at all times."
-            )
-        if first.coordinates != second.coordinates:
-            raise ValueError(
-                f"`{sign}` combines shapes in the same coordinates, in the same order. "
-                f"Received: {names(first.coordinates)} and {names(second.coordinates)}"
+                f"`{sign}` combines shapes in the same coordinates of space, in the "
+                f"same order. Received: {names(first.coordinates)} and "
+                f"{names(second.coordinates)}. With time write (shape {sign} other) "
+                f"* time; or shape * time {sign} other, where it applies at all times."
             )
     return _COMBINATIONS[sign](first, second)

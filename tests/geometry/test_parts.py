@@ -283,7 +283,11 @@ def test_point_cloud():
         (lambda: SQUARE - g.Box({X: (-2, 2), Y: (-2, 2)}), ValueError, "is left"),
         (lambda: SQUARE & g.Disk((5, 5), 1), ValueError, "Nothing is left"),
         (lambda: (SQUARE - HOLE) & g.Box({X: (0, 1)}), ValueError, "not a product"),
-        (lambda: SQUARE - g.Box({Z: (0, 1)}), ValueError, "same coordinates, in"),
+        (
+            lambda: SQUARE - g.Box({Z: (0, 1)}),
+            ValueError,
+            "same coordinates of space, in",
+        ),
         (lambda: SQUARE - 1, TypeError, "unsupported operand"),
         (lambda: SQUARE * SQUARE, ValueError, "must have different coordinates"),
         (
