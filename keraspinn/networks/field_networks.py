@@ -158,9 +158,7 @@ class FieldNetworks(Adaptable):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        saved = config["networks"]
-        networks = keras.saving.deserialize_keras_object(saved, custom_objects)
-        return cls(**{**config, "networks": networks})
+        return cls(**keras.saving.deserialize_keras_object(config, custom_objects))
 
 
 def networks_of_fields(problem, networks):

@@ -138,10 +138,9 @@ class TimeWindows(SeriesLayer, Adaptable):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        saved = config["networks"]
-        networks = keras.saving.deserialize_keras_object(saved, custom_objects)
         jumps = {t: pairs for t, *pairs in config["jumps"]}
-        return cls(**{**config, "networks": networks, "jumps": jumps})
+        config = keras.saving.deserialize_keras_object(config, custom_objects)
+        return cls(**{**config, "jumps": jumps})
 
 
 def _mask(orders, order, dtype):

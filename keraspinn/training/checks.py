@@ -10,7 +10,7 @@ from keras import ops
 
 from keraspinn.backend.compatibility import every_layer
 from keraspinn.common.checks import check_type
-from keraspinn.declaration import Problem, Scales
+from keraspinn.declaration import Problem
 from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.validation.dtype_range import precision_fault
 from keraspinn.derivatives import checks as derivative_checks
@@ -57,23 +57,6 @@ def checked_network(problem, network):
                 f"write {field.func}({', '.join(map(str, problem.coordinates))})."
             )
     return network
-
-
-def deserialized_parts(config):
-    """Return a model's configuration with its problem and network made.
-
-    Args:
-        config: Dict, as `PINNModel.get_config` or version 0.1 made it.
-    """
-    config = dict(config)
-    for name in ("problem", "network"):
-        config[name] = keras.saving.deserialize_keras_object(config[name])
-    # Version 0.1 had only these scales.
-    if (standardized := config.pop("standardize", None)) is not None:
-        problem = config["problem"]
-        known = Scales.standardized if standardized else Scales.raw
-        config["problem"] = problem.with_scales(known(problem.domain))
-    return config
 
 
 def build_network(problem, network, points):

@@ -12,10 +12,11 @@ from keraspinn.backend.compatibility import begin_at_epoch
 from keraspinn.common import Optimizer, Registered, Tensor, arguments, files, html
 from keraspinn.common.checks import check_count, checked_flag, unmasked
 from keraspinn.common.configs import restored, stamped, unstamped
+from keraspinn.declaration import Scales
 from keraspinn.declaration.formulas import wrap_line
 from keraspinn.sampling.base import BatchSize, Given, Input
 from keraspinn.sampling.given import evaluation_data
-from keraspinn.training import checks, fitting
+from keraspinn.training import fitting
 from keraspinn.training.frozen import freeze, frozen
 from keraspinn.training.logs import shown
 from keraspinn.training.precision import converted, policy
@@ -370,8 +371,14 @@ class ProblemModel(Registered, backend.StepFunctions, keras.Model):
     def from_config(cls, config: dict[str, Any]) -> Self:
         config = unstamped(config, "model")
         rule, indices = config.pop("weighting", None), config.pop("frozen", ())
+        standardized = config.pop("standardize", None)
         with policy(config.get("dtype")):
-            model = cls(**checks.deserialized_parts(config))
+            config = keras.saving.deserialize_keras_object(config)
+            if standardized is not None:  # version 0.1 had only these scales
+                problem = config["problem"]
+                known = Scales.standardized if standardized else Scales.raw
+                config["problem"] = problem.with_scales(known(problem.domain))
+            model = cls(**config)
         freeze(model, indices)
         if rule is not None:
             model.trainer.weighting = Weighting(restored(rule, WeightingRule))
