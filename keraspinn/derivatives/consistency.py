@@ -75,7 +75,8 @@ def check_against_differences(fields, points, required, coordinates):
                     "A layer of the network rounds to less than float64, the model's "
                     f"type: {name} is no smooth function of {coordinates[axis]} over "
                     f"{step:.1g} of the domain. Leave out casts to float32, and layers "
-                    "and arrays of that type, or use a float32 model."
+                    "and arrays of that type, or use a float32 model. keras.Input does "
+                    "not follow the policy: write keras.Input(..., dtype='float64')."
                 )
             if np.mean(wrong) > WRONG_SHARE:
                 worst = np.flatnonzero(wrong)[0]

@@ -213,15 +213,6 @@ def check_one_type(model, network):
             f"derivative loses digits. Received: {sorted({p.name for p in policies})}. "
             'Set one with `keras.config.set_dtype_policy("float32")`.'
         )
-    inputs = [n for n in every_layer(network) if isinstance(n, keras.layers.InputLayer)]
-    if "float64" in types and any(layer.dtype != "float64" for layer in inputs):
-        raise ValueError(
-            "The network's keras.Input rounds points to "
-            f"{min(layer.dtype for layer in inputs)}, and the model computes in "
-            "float64: keras.Input does not follow the policy. Write keras.Input(("
-            f"{inputs[0].batch_shape[-1]},), dtype='float64'), or "
-            "keras.config.set_floatx('float64') before it."
-        )
 
 
 def check_numbers(problem, network, dtype):

@@ -44,7 +44,7 @@ def test_rejects_inputs_that_round_points():
     policy = keras.config.dtype_policy()
     keras.config.set_dtype_policy("float64")
     try:
-        with pytest.raises(ValueError, match="rounds points.*dtype='float64'"):
+        with pytest.raises(ValueError, match="rounds to less.*dtype='float64'"):
             kp.PINNModel(PROBLEM, network())
         made = kp.PINNModel(PROBLEM, network(dtype="float64"))
         close = made.predict(np.array([[0.3], [0.3 + 1e-9]]), verbose=0)
