@@ -371,7 +371,7 @@ METHODS = {
     "validation by three": (
         lambda: compiled().fit(validation_data=(POINTS, {}, POINTS[:, 0])),
         ValueError,
-        "`validation_data` must be.*a tuple of 3",
+        "`fit` takes no `sample_weight`",
     ),
     "scales of another coordinate": (
         lambda: problem(scales=kp.Scales({sp.Symbol("z"): (0, 1)}, {"u": 1}, {})),

@@ -63,11 +63,6 @@ def single_batch(x):
 def validation_pair(data):
     """Return points and values or `None`; `None` for a stream, or for no data."""
     if isinstance(data, tuple):
-        if any(value is not None for value in data[2:]):
-            raise ValueError(
-                "`validation_data` must be (points, values), as `test_data` returns"
-                f" them. Received: a tuple of {len(data)}. Leave out sample "
-                "weights: errors are relative to all points."
-            )
+        reject_targets(sample_weight=data[2:])
         return (*data, None)[:2]
     return None if data is None or is_stream(data) else (data, None)
