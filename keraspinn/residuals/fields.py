@@ -3,7 +3,6 @@
 import functools
 
 import numpy as np
-from keras import backend as keras_backend
 from keras import ops
 
 from keraspinn import backend
@@ -108,18 +107,6 @@ class Fields:
             return self._network(coordinates)
         fields = self.scaled_values(points) * ops.cast(self._sizes, self._dtype)
         return fields + ops.cast(self._offsets, self._dtype)
-
-    def in_units(self, coordinates):
-        """Return all fields in the user's units at points `(N, d)` in these alone."""
-        dtype = keras_backend.result_type(coordinates.dtype, self._dtype)
-        coordinates = ops.cast(coordinates, dtype)  # integers, too
-        if not self._hard and dtype == self._dtype:
-            return self._network(coordinates)
-        half = ops.cast(self._scales.half, dtype)
-        centre = ops.cast(self._scales.centre, dtype)
-        # In float64 they are scaled before they are rounded.
-        points = ops.cast((coordinates - centre) / half, self._dtype)
-        return self.values(points, ops.cast(coordinates, self._dtype))
 
     def derivatives(self, points, required, combinations=(), coordinates=None):
         """Return derivatives of scaled fields by scaled coordinates.

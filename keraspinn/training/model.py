@@ -140,7 +140,9 @@ class PINNModel(ProblemModel):
 
     def call(self, points):
         check_apart(self.problem, "prediction", points)
-        return self._fields.in_units(points)
+        dtype = keras.backend.result_type(points.dtype, self.compute_dtype)
+        points = keras.ops.cast(points, dtype)  # integers, too
+        return self._fields.values(*self._evaluation.place.locate(points))
 
     @property
     def derivative_engine(self) -> str:
