@@ -2,6 +2,7 @@ import warnings
 
 import keras
 
+from keraspinn.common import check_type
 from keraspinn.training import Ensemble, PINNModel
 from keraspinn.weighting import WeightingRule
 
@@ -38,12 +39,8 @@ class LossWeighting(keras.callbacks.Callback):
 
     def set_model(self, model):
         super().set_model(model)
-        if not isinstance(model, (PINNModel, Ensemble)):
-            raise TypeError(
-                f"{type(self).__name__} needs a keraspinn.PINNModel or Ensemble, which "
-                "compute the gradient of each loss term. Received: "
-                f"{type(model).__name__}"
-            )
+        kinds = PINNModel, Ensemble
+        check_type("model", model, kinds, "a keraspinn.PINNModel or Ensemble")
         if model.problem.energy is not None:
             raise ValueError(
                 f"{type(self).__name__} would lower the weights of penalties until the "

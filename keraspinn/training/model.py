@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
-from keraspinn.common.checks import checked_seed
+from keraspinn.common.checks import check_type, checked_seed
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.residuals.fields import Fields
@@ -294,8 +294,5 @@ class PINNModel(ProblemModel):
 
 def check_one_model(model):
     """Raise `TypeError` unless the model is a `PINNModel`."""
-    if not isinstance(model, PINNModel):
-        raise TypeError(
-            "`model` must be a keraspinn.PINNModel, or one member of the ensemble: "
-            f"`ensemble.member(0)`. Received: {type(model).__name__}"
-        )
+    kind = "a keraspinn.PINNModel, or one member of the ensemble: ensemble.member(0)"
+    check_type("model", model, PINNModel, kind)

@@ -230,7 +230,7 @@ def test_rejects_settings_out_of_range(arguments, message):
 
 def test_rejects_other_models_and_problems_without_conditions():
     annealing = kp.callbacks.LearningRateAnnealing()
-    with pytest.raises(TypeError, match="needs a keraspinn.PINNModel"):
+    with pytest.raises(TypeError, match="must be a keraspinn.PINNModel or Ensemble"):
         annealing.set_model(keras.Sequential())
     model = kp.PINNModel(problem_with(()), kp.networks.MLP(4, 1))
     model.compile("adam")

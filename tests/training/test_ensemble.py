@@ -357,7 +357,7 @@ def test_functions_of_one_model_advise_to_pass_a_member():
         lambda made: made.fit(epochs=1, callbacks=[histogram]),
     ):
         with pytest.raises(
-            TypeError, match=r"ensemble.member\(0\).*Received: Ensemble"
+            TypeError, match=r"ensemble.member\(0\).*Received: <Ensemble"
         ):
             use(made)
 
