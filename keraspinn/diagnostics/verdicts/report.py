@@ -142,7 +142,7 @@ def _advice(verdict):
     left = _largest_key({name: verdict.left[name] for name in verdict.equations})
     names = " and ".join(f"'{name}'" for name in verdict.contradictions)
     # Zero leaves no more than the largest term: beyond, training has only begun.
-    is_trained = verdict.misfits[left] <= 1
+    is_trained = verdict.misfits.get(left, 0.0) <= 1
     if not resolved and (names or (is_trained and verdict.left[left] > MOST_LEFT)):
         yield SUSPECT.format(names or "The conditions")
     if not resolved and ((is_trained and verdict.second_order) or is_near):
