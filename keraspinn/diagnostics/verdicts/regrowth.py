@@ -1,8 +1,8 @@
 """Effects of residuals that a correction does not see: of lost fields, and early ones.
 
 A field that is lost in the residual for a time may grow again. A flux that begins at
-once enters through a layer, first thinner than the distance between points, and what a
-network loses of it there is missed at all times.
+once enters through a layer, first thinner than the distance between points. Heat that a
+network loses there is missed at all times.
 """
 
 import itertools
@@ -127,7 +127,7 @@ def _integrated(rates, others, sizes, residuals, is_missed, parts, steps):
     change, changes = np.zeros(rates.shape[1]), []
     if not rows.any():
         return change
-    # Balances: a coefficient that vanishes at a wall would hide what is lost there.
+    # Balances: a coefficient that vanishes at a wall would hide the losses there.
     balances = (np.sign(rates) * sizes).sum(axis=1)
     tests = np.where(rows[:, None], balances, others.sum(axis=1))
     for part, step, missed in zip(parts, steps, is_missed, strict=True):
