@@ -31,9 +31,10 @@ def regrown(tangent, sizes):
 
     The solution u = 0 of u_t = (t − 4) u has no residual, and a field that decays to
     almost zero before t = 4 may grow again. Where a residual outweighs its equation's
-    terms, and in the first fiftieth of the time, the linearised equations are
-    integrated with it, for changes c(t) φ(x): with φ the field at the time when it is
-    largest, and with φ = 1 for fields without a prescribed value at later times.
+    terms, the linearised equations are integrated with it, for changes c(t) φ(x) with
+    φ the field at the time when it is largest. For fields without a prescribed value at
+    later times they are integrated for φ = 1, too, with all residuals of the first
+    fiftieth of the time. A prescribed value would absorb them.
 
     Args:
         tangent: The `Tangent` of the model.
@@ -52,7 +53,8 @@ def regrown(tangent, sizes):
     term = terms[RESIDUAL]
     pairs = zip(term.pointwise, problem.scales.sizes(term), strict=True)
     equations = [problem.scales.apply(*pair) for pair in pairs]
-    batch, parts, steps = _denser_at_first(tangent)
+    free = _without_later_values(problem)
+    batch, parts, steps = _denser_at_first(tangent, EARLY_POINTS if free else POINTS)
     times = ops.convert_to_numpy(batch.points)[:, -1]
 
     def evaluated(expressions, where=batch):
@@ -64,7 +66,10 @@ def regrown(tangent, sizes):
 
     residuals = evaluated(equations)
     terms = [norms(evaluated(sp.Add.make_args(e))).max(axis=1) for e in equations]
-    is_missed = norms(residuals) > LOST * np.column_stack(terms)
+    is_lost = norms(residuals) > LOST * np.column_stack(terms)
+    if not (is_lost.any() or free):
+        return {}
+    is_missed = is_lost.copy()
     is_missed[: HALVINGS + 1] = True
     scales = np.array([problem.scales.field(name) for name in names])
     relative = norms(evaluated(problem.fields)) * scales / sizes
@@ -78,7 +83,6 @@ def regrown(tangent, sizes):
     moved = batch._replace(
         points=at_one_time(batch.points), coordinates=at_one_time(batch.coordinates)
     )
-    free = _without_later_values(problem)
     shape_then = abs(evaluated(problem.fields, moved))
     shapes = shape_then, np.ones_like(shape_then)
     rates, others = np.zeros((2, 2, len(equations), len(names), len(times)))
@@ -99,11 +103,13 @@ def regrown(tangent, sizes):
                 operator[0, k, number] += factor * evaluated([shape], moved)[0]
                 operator[1, k, number] += factor * is_uniform
     changes = np.zeros(len(names))
-    for operators in zip(rates, others, shapes, strict=True):
+    for *operators, mask in zip(
+        rates, others, shapes, (is_lost, is_missed), strict=True
+    ):
         norms_of = np.array([[rms(row) or np.inf] for row in operators[-1]])
         units = (sizes / scales)[:, None] / norms_of
         how = (rows * units for rows in operators)
-        later = _integrated(*how, residuals, is_missed, parts, steps)
+        later = _integrated(*how, residuals, mask, parts, steps)
         changes = np.maximum(changes, later)
     return dict(zip(names, changes.tolist(), strict=True))
 
@@ -159,16 +165,20 @@ def _without_later_values(problem):
     return {*problem.field_names} - {*bare_fields(expressions_of(later))}
 
 
-def _denser_at_first(tangent):
+def _denser_at_first(tangent, count):
     """Return a batch with most points at first, their parts in time, and durations.
 
     Durations are in scaled time.
+
+    Args:
+        tangent: The `Tangent`.
+        count: Number of points in each half of the first part.
     """
     problem = tangent.model.problem
     ends = np.linspace(0, 1, PARTS + 1)
     early = ends[1] * 0.5 ** np.arange(HALVINGS, 0, -1)
     ends = np.concatenate([ends[:1], early, ends[1:]])
-    counts = [EARLY_POINTS] * (HALVINGS + 1) + [POINTS] * (PARTS - 1)
+    counts = [count] * (HALVINGS + 1) + [POINTS] * (PARTS - 1)
     batch = tangent.draw(-3, sum(counts))[RESIDUAL]
     shares = np.concatenate(
         [
