@@ -20,6 +20,15 @@ WINDOWS_ADVICE = (
     "keraspinn.march, or call solve without model= and path=."
 )
 
+# Reason at the deadline.
+LATE = "Not within the tolerance in time."
+
+# Reason after the last escalation.
+NO_PROGRESS = "The estimated error has stalled."
+
+# Reason in place of both, for an estimate that is too near the tolerance.
+TOO_NEAR = "The estimate is within the tolerance, but not {:.0f} times below it."
+
 # Standard deviations of a parameter that must be within the tolerance.
 DEVIATIONS = 2.0
 

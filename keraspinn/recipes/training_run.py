@@ -8,6 +8,7 @@ import time
 from keras.callbacks import LambdaCallback
 
 from keraspinn.diagnostics import verdict
+from keraspinn.diagnostics.verdicts.report import LEFT
 from keraspinn.diagnostics.verdicts.verdict import SEVERAL
 from keraspinn.networks import MLP
 from keraspinn.optimizers import GaussNewton, SSBroyden
@@ -42,7 +43,7 @@ PATIENCE, PATIENT_SHARE = 2, 1 / 3
 STALLED = 2.0
 
 # Estimated error from which on time windows are tried: they cure wrong fields, which
-# follow another solution.
+# follow another solution. They are tried after two such verdicts that leave residuals.
 WRONG_FIELD = 1e-2
 
 # Factor of the units when the network is widened.
@@ -70,16 +71,6 @@ WIDEST = 9_000
 KEPT = "history", "progress", "escalations", "judging", "epochs"
 
 
-# Reason at the deadline.
-LATE = "Not within the tolerance in time."
-
-# Reason after the last escalation.
-NO_PROGRESS = "The estimated error has stalled."
-
-# Reason in place of both, for an estimate that is too near the tolerance.
-TOO_NEAR = "The estimate is within the tolerance, but not {:.0f} times below it."
-
-
 class TrainingRun:
     """State of one call of `solve`: model, clock, stages so far."""
 
@@ -94,6 +85,7 @@ class TrainingRun:
         self.stages, self.history, self.judging, self.reserved = [], [], 0.0, 0.0
         self.progress, self.escalations = [], 0
         self.judged, self.best, self.path, self.epochs = None, None, None, 0
+        self.is_marched = False
 
     def solution(self, stages):
         """Train stages, and the last one again and again, until there is a reason."""
@@ -160,12 +152,13 @@ class TrainingRun:
             reason = self._reason(is_late, is_stalled) if is_judged else None
             if reason is not None:
                 return reason
-            if is_stalled and not (has_risen or self.escalations):
+            is_hopeless = is_judged and self._is_wrong()
+            if (is_stalled or is_hopeless) and not (has_risen or self.escalations):
                 if self._march():
                     self._save(stage)
                     return ""
                 if self._is_late():
-                    return self._unsolved(LATE)
+                    return self._unsolved(reasons.LATE)
             if has_risen and self.best[3] is self.model:
                 self.model.set_weights(self.best[2])
             if is_stalled:
@@ -186,15 +179,15 @@ class TrainingRun:
         if judged.error <= self.target and judged.trusted:
             return ""
         if is_late:
-            return self._unsolved(LATE)
+            return self._unsolved(reasons.LATE)
         if is_stalled and self.escalations == ESCALATIONS:
-            return self._unsolved(NO_PROGRESS)
+            return self._unsolved(reasons.NO_PROGRESS)
         return None
 
     def _unsolved(self, text):
         judged, margin = self.best[-1], self.tolerance / self.target
         if judged.trusted and judged.error <= self.tolerance:
-            text = TOO_NEAR.format(margin)
+            text = reasons.TOO_NEAR.format(margin)
         return reasons.describe_unsolved(self.problem, text)
 
     def _train(self, stage, decision):
@@ -222,9 +215,10 @@ class TrainingRun:
         Otherwise the training goes on as it was.
         """
         has_time = self.problem.domain.time_coordinate is not None
-        if self.problem.measured or not has_time or self.progress[-1][0] < WRONG_FIELD:
+        has_windows = has_time and not (self.problem.measured or self.is_marched)
+        if not has_windows or self.progress[-1][0] < WRONG_FIELD:
             return False
-        start, model = time.monotonic(), self.model
+        start, model, self.is_marched = time.monotonic(), self.model, True
         callbacks = [LambdaCallback(on_train_batch_end=self._end_late)]
         network, recipe = choices.chosen_windows(self.problem, callbacks)
         try:
@@ -234,10 +228,10 @@ class TrainingRun:
         except (TimeoutError, ValueError, FloatingPointError) as error:
             elapsed = time.monotonic() - self.begin
             why = str(error).partition(". ")[0] or "no time is left"
-            self._print(f"{elapsed:5.0f} s  stalled, no time windows: {why}")
+            self._print(f"{elapsed:5.0f} s  no time windows: {why}")
             return False
         rows = self.model.march_history
-        row = {"decision": f"stalled, {len(rows)} time windows: GaussNewton"}
+        row = {"decision": f"{len(rows)} time windows: GaussNewton"}
         steps = len(rows) * choices.WINDOW_STEPS
         row |= {"steps": steps, "seconds": time.monotonic() - start}
         loss = max(window["loss"] for window in rows)
@@ -319,6 +313,13 @@ class TrainingRun:
         is_known = self.judged is None or math.isfinite(self.judged.error)
         has_less = loss * STALLED**2 < loss_before and not (is_known and now < math.inf)
         return not (now * STALLED < before or has_less)
+
+    def _is_wrong(self):
+        """Return whether two verdicts tell of another field, and leave residuals."""
+        recent, judged = self.progress[-PATIENCE:], self.judged
+        left = max((judged.left[name] for name in judged.equations), default=0.0)
+        is_far = min(error for error, _ in recent) >= WRONG_FIELD
+        return len(recent) == PATIENCE and is_far and left > LEFT
 
     def _escalated(self, stage):
         """Return the next stage and the decision: solver, width or points in turn."""

@@ -575,6 +575,22 @@ def stalled(monkeypatch):
     monkeypatch.setattr(choices, "WINDOW_STEPS", 5)
 
 
+@pytest.mark.parametrize(
+    ("left", "progress", "is_wrong"),
+    [
+        (0.1, [(math.inf, 1.0), (math.inf, 1e-3)], True),
+        (0.1, [(math.inf, 1.0), (1e-3, 1e-3)], False),  # nearly right
+        (0.1, [(math.inf, 1.0)], False),  # one may be early
+        (0.01, [(math.inf, 1.0), (math.inf, 1e-3)], False),  # beside a singularity
+    ],
+)
+def test_a_field_is_wrong_after_two_verdicts_that_leave_residuals(
+    left, progress, is_wrong
+):
+    judged = Verdict({"u": math.nan}, {}, {"decay": left}, 1e-3, ("decay",))
+    assert run_of(decay(), judged=judged, progress=progress)._is_wrong() == is_wrong
+
+
 @pytest.mark.slow
 def test_stalled_time_dependent_problem_is_trained_in_time_windows(
     judge, monkeypatch, tmp_path
@@ -585,7 +601,7 @@ def test_stalled_time_dependent_problem_is_trained_in_time_windows(
     solution = tiny_solve(path=path)
     assert solution.solved and solution.verdict.error == 1e-4
     windows = len(solution.model.march_history)
-    assert f"stalled, {windows} time windows" in solution.history[-1]["decision"]
+    assert f"{windows} time windows" in solution.history[-1]["decision"]
     points, exact = decay().test_data(50)
     values = solution.model.predict(points, verbose=0)
     error = np.linalg.norm(values[:, 0] - exact["u"])

@@ -75,14 +75,8 @@ def regrown(tangent, sizes):
     relative = norms(evaluated(problem.fields)) * scales / sizes
     latest = parts[np.argmax(relative.sum(axis=1))][0]
 
-    def at_one_time(points):
-        return ops.concatenate(
-            [points[:, :-1], 0 * points[:, -1:] + points[latest, -1]], 1
-        )
-
-    moved = batch._replace(
-        points=at_one_time(batch.points), coordinates=at_one_time(batch.coordinates)
-    )
+    moments = batch.points[latest, -1], batch.coordinates[latest, -1]
+    moved = _at_times(batch, *moments)
     shape_then = abs(evaluated(problem.fields, moved))
     shapes = shape_then, np.ones_like(shape_then)
     rates, others = np.zeros((2, 2, len(equations), len(names), len(times)))
@@ -191,8 +185,13 @@ def _denser_at_first(tangent, count):
     first, half = problem.domain.lower[-1], problem.domain.half[-1]
     centre, unit = (pair[-1] for pair in (problem.scales.centre, problem.scales.half))
     times = (first + 2 * half * shares)[:, None]
-    pairs = (batch.points, (times - centre) / unit), (batch.coordinates, times)
-    points, coordinates = (ops.concatenate([p[:, :-1], t], axis=1) for p, t in pairs)
     parts = np.split(np.arange(len(times)), np.cumsum(counts)[:-1])
-    batch = batch._replace(points=points, coordinates=coordinates)
+    batch = _at_times(batch, (times - centre) / unit, times)
     return batch, parts, np.diff(ends) * 2 * half / unit
+
+
+def _at_times(batch, *times):
+    """Return a batch at other times, in scaled and in the user's units."""
+    pairs = zip((batch.points, batch.coordinates), times, strict=True)
+    moved = [ops.concatenate([p[:, :-1], 0 * p[:, -1:] + t], axis=1) for p, t in pairs]
+    return batch._replace(points=moved[0], coordinates=moved[1])
