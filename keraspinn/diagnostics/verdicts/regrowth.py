@@ -67,10 +67,10 @@ def regrown(tangent, sizes):
     residuals = evaluated(equations)
     terms = [norms(evaluated(sp.Add.make_args(e))).max(axis=1) for e in equations]
     is_lost = norms(residuals) > LOST * np.column_stack(terms)
+    is_early = np.arange(len(parts))[:, None] <= HALVINGS  # layers may be unresolved
+    is_lost, is_missed = is_lost & ~is_early, is_lost | is_early
     if not (is_lost.any() or free):
         return {}
-    is_missed = is_lost.copy()
-    is_missed[: HALVINGS + 1] = True
     scales = np.array([problem.scales.field(name) for name in names])
     relative = norms(evaluated(problem.fields)) * scales / sizes
     latest = parts[np.argmax(relative.sum(axis=1))][0]
