@@ -36,10 +36,10 @@ def solve(
     Adam first, then SSBroyden in float64 in rounds of 500 steps (Gauss–Newton alone
     where an energy is minimised). Between rounds `diagnostics.verdict` estimates the
     error, which must be half the tolerance, a quarter for an energy below 2 %, a tenth
-    with `Data`. Where the estimate stalls, time windows are trained, as by `march`.
-    Without time, or if that fails, Gauss–Newton takes the place of SSBroyden, the
-    network is widened and the number of points doubled, in turn. Conditions on a box
-    hold by construction where they can.
+    with `Data`. Where the field stays wrong or the estimate stalls, time windows are
+    trained, as by `march`. Without time, or if that fails, Gauss–Newton takes the place
+    of SSBroyden, the network is widened and the number of points doubled, in turn.
+    Conditions on a box hold by construction where they can.
 
     With measurements, two standard deviations of unknown parameters must be within the
     tolerance too.
