@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable
 
 import keraspinn as kp
+from examples.exam import trials
 from examples.exam.steps import STEPS, UNSEEN
 from examples.public_examples import DECLARED, EXAM, TRUE
 from examples.public_examples.common import declared_by
@@ -63,13 +64,13 @@ diffusivity unknown_diffusivity unknown_field Poisson,%inverse Heat,%inverse
 
 # True values of unknown parameters, by names of problems.
 PARAMETERS = {"unknown_diffusivity": {"kappa": 0.3}, "l_shape": {"b": 5e-3}}
-PARAMETERS |= {name: dict(values) for name, values in TRUE.items()}
+PARAMETERS |= {name: dict(values) for name, values in (TRUE | trials.TRUE).items()}
 PARAMETERS |= {name: case.parameters for name, case in VERDICTS.items()}
 
 
 def _declaration(name):
     """Return the function that declares a problem."""
-    for declarations in (DECLARED, EXAM, STEPS):
+    for declarations in (DECLARED, EXAM, STEPS, trials.TRIALS):
         if name in declarations:
             return declarations[name]
     for cases in (VERDICTS, SECOND_STAGE):
@@ -81,7 +82,8 @@ def _declaration(name):
 def _questions():
     names = [name.replace("%", " ") for name in ORDINARY.split()]
     held_back = names[HELD_BACK_EVERY - 1 :: HELD_BACK_EVERY][:MOST_HELD_BACK]
-    names, held_back = [*names, *STEPS], [*held_back, *UNSEEN]
+    names = [*names, *STEPS, *trials.TRIALS]
+    held_back = [*held_back, *UNSEEN, *trials.UNTUNED]
     traps = [name.replace("%", " ") for name in UNSOLVABLE.split()]
     return {
         name: Question(
