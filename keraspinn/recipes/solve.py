@@ -48,7 +48,7 @@ def solve(
         problem: The `Problem`.
         tolerance: Relative L2 error of each field to reach.
         max_time: Wall time in seconds; training stops when the rest is as short as the
-            last verdict took, and one more verdict follows.
+            last verdict but the first took, and one more verdict follows.
         network: Network, or dict of networks, as for `PINNModel`; chosen from the
             declaration if not given.
         recipe: Optional `recipes.Recipe` in place of Adam and SSBroyden. Its last stage
@@ -103,12 +103,13 @@ def solve(
     elif kept:
         stages = stages or chosen_recipe(model.problem).stages
         fit, done = kept.pop("fit"), len(kept["history"])
-        last = dataclasses.replace(stages[-1], optimizer=None, units=None, fit=fit)
+        again = {"optimizer": None, "units": None, "fixed": None, "fit": fit}
+        last = dataclasses.replace(stages[-1], **again)
         stages = stages[done:] or [last]
     elif recipe is None:
         stage = chosen_recipe(model.problem).stages[-1]
         optimizer = None if model.trainer.is_second_order else stage.optimizer
-        stages = [dataclasses.replace(stage, optimizer=optimizer)]
+        stages = [dataclasses.replace(stage, optimizer=optimizer, fixed=None)]
     run = TrainingRun(model, float(tolerance), begin, begin + float(max_time), verbose)
     vars(run).update(kept, path=path)
     return run.solution(stages)

@@ -98,6 +98,9 @@ class TrainingRun:
         is_new = bool(self.history) and math.isnan(self.history[-1]["error"])
         if is_new or self.best is None:
             self._judge()
+        if self.stages and self.stages[-1].fixed:  # interrupted
+            for variable in self.model.coefficients.values():
+                variable.trainable = True
         *_, weights, model, judged = self.best
         if reason:
             model.set_weights(weights)
@@ -214,9 +217,8 @@ class TrainingRun:
 
         Otherwise the training goes on as it was.
         """
-        has_time = self.problem.domain.time_coordinate is not None
-        has_windows = has_time and not (self.problem.measured or self.is_marched)
-        if not has_windows or self.progress[-1][0] < WRONG_FIELD:
+        has_windows = self.problem.domain.time_coordinate and not self.problem.measured
+        if not has_windows or self.is_marched or self.progress[-1][0] < WRONG_FIELD:
             return False
         start, model, self.is_marched = time.monotonic(), self.model, True
         callbacks = [LambdaCallback(on_train_batch_end=self._end_late)]
@@ -261,8 +263,9 @@ class TrainingRun:
     def _judge(self):
         start = time.monotonic()
         self.judged = verdict(self.model, tolerance=self.tolerance)
-        self.reserved = time.monotonic() - start
-        self.judging += self.reserved
+        seconds = time.monotonic() - start
+        self.reserved = seconds if self.judging else 0.0  # the first verdict compiles
+        self.judging += seconds
         error, loss = self.judged.error, math.inf
         if self.history:
             self.history[-1]["error"], loss = error, self.history[-1]["loss"]
@@ -318,8 +321,7 @@ class TrainingRun:
         """Return whether two verdicts tell of another field, and leave residuals."""
         recent, judged = self.progress[-PATIENCE:], self.judged
         left = max((judged.left[name] for name in judged.equations), default=0.0)
-        is_far = min(error for error, _ in recent) >= WRONG_FIELD
-        return len(recent) == PATIENCE and is_far and left > LEFT
+        return len(recent) == PATIENCE and min(recent)[0] >= WRONG_FIELD and left > LEFT
 
     def _escalated(self, stage):
         """Return the next stage and the decision: solver, width or points in turn."""
@@ -347,11 +349,8 @@ class TrainingRun:
         return dataclasses.replace(stage, fit=fit), f"stalled, {most:,} points"
 
     def _reweighted(self, stage):
-        """Return the next stage, with better loss weights, and the decision.
-
-        Noise of data ends the fall of the loss of equations; before, less weight for
-        exact data would slow the training.
-        """
+        """Return the next stage, with better loss weights, and the decision."""
+        # Noise ends the fall of the loss. Before, exact data are better heavy.
         losses = [row["loss"] for row in self.history[-2:]]
         is_early = self.problem.energy is None and STALLED * losses[-1] < losses[0]
         weights = choices.better_weights(self.model, self.judged, self.target)

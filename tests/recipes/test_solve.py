@@ -388,6 +388,10 @@ def test_time_is_reserved_for_the_last_verdict(judge, monkeypatch):
         return judged(model, tolerance)
 
     monkeypatch.setattr(strategy, "verdict", verdict)
+    run._judge()  # it compiles
+    run.deadline = clock[0] + 1.0
+    run._stop_late(0, {})
+    assert not run.model.stop_training
     run._judge()
     run.deadline = clock[0] + 41.0
     run._stop_late(0, {})
@@ -462,6 +466,29 @@ def test_unknown_parameters_are_fixed_in_the_first_stage_with_data(has_data, tmp
         assert (float(model.coefficients["k"].numpy()) == before) == is_fixed
     model.save(tmp_path / "model.keras")
     assert kp.load_model(tmp_path / "model.keras").coefficients["k"].trainable
+
+
+def test_a_parameter_that_a_user_froze_stays_fixed():
+    problem = measured()
+    model = kp.PINNModel(problem, kp.networks.MLP(3, 1), seed=0).astype("float64")
+    model.coefficients["k"].trainable = False
+    model.compile(kp.optimizers.SSBroyden())
+    model.fit(steps_per_epoch=2, verbose=0)
+    solution = kp.solve(problem, model=model, max_time=1e-3, verbose=0)
+    assert float(solution.model.coefficients["k"].numpy()) == 1.0
+    assert not solution.model.coefficients["k"].trainable
+
+
+def test_an_interrupted_first_stage_leaves_parameters_trainable(monkeypatch):
+    def interrupted(stage, model, **kwargs):
+        fitted(stage, model, steps_per_epoch=2, verbose=0)
+        raise KeyboardInterrupt
+
+    fitted = Stage.fitted
+    monkeypatch.setattr(Stage, "fitted", interrupted)
+    solution = kp.solve(measured(), network=kp.networks.MLP(3, 1), verbose=0)
+    assert "Interrupted" in solution.reason
+    assert solution.model.coefficients["k"].trainable
 
 
 def test_exact_data_keep_their_weight_while_the_loss_falls(judge):

@@ -16,12 +16,9 @@ from keraspinn.declaration.scaling.energy_scales import energy_scales
 from keraspinn.declaration.scaling.find import find_scales
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import ENERGY, RESIDUAL, check_points
+from keraspinn.declaration.validation import discontinuities as jumps
 from keraspinn.declaration.validation import periodicity, shifted_arguments
 from keraspinn.declaration.validation.branches import check_branches
-from keraspinn.declaration.validation.discontinuities import (
-    describe_lost_jump,
-    join_by_part,
-)
 from keraspinn.declaration.validation.peaks import describe_peaks
 from keraspinn.expressions import Field, fields_of, required_derivatives, validate
 from keraspinn.expressions.image import plain_fields, with_images, with_sums
@@ -95,15 +92,15 @@ def validate_declaration(equations, conditions, domain, densities):
         periodicity.check_periodicity(outside, *at)
         faults, unbounded = describe_peaks(outside, domain, blocks)
         if isinstance(item, Condition) and not item.regions:
-            faults += describe_lost_jump(item, outside, domain, blocks)
+            faults += jumps.describe_lost_jump(item, outside, domain, blocks)
         if isinstance(item, Data):
             periodicity.check_periodic_data(item, domain, where)
         unreliable += [f"In {where}: {fault}" for fault in faults]
         poles += [f"In {where}: {pole}" for pole in unbounded]
-    for names, joined in join_by_part(equations, domain):
+    for names, joined in jumps.join_by_part(equations, domain):
         whole = Equation(joined), (joined,), domain, domain.blocks("interior")
-        jumps = describe_lost_jump(*whole)
-        unreliable += [f"In equations {', '.join(names)}: {jump}" for jump in jumps]
+        faults = jumps.describe_lost_jump(*whole)
+        unreliable += [f"In equations {', '.join(names)}: {fault}" for fault in faults]
     together = "the equations and conditions together"
     validate(declared, coordinates, domain.normal, together, integrals=True)
     held = declared[len(equations) :]

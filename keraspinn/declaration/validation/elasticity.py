@@ -5,12 +5,7 @@ import collections
 import sympy as sp
 
 from keraspinn.declaration.terms import condition_terms, equation_expressions
-from keraspinn.expressions import (
-    Field,
-    fields_of,
-    highest_order,
-    required_derivatives,
-)
+from keraspinn.expressions import Field, fields_of, required_derivatives
 
 UNRELIABLE = (
     "Least squares on the strong form of elasticity converges to a too stiff solution "
@@ -40,7 +35,8 @@ def describe_unreliable_elasticity(domain, terms):
         coupled.update(n for n, ds in needed if any(_is_mixed(d, axes) for d in ds))
     displacements = {n for n, count in coupled.items() if count >= len(axes) - 1}
     continuity = (e for e in equations if displacements >= {*fields_of([e])})
-    is_flow = any(highest_order([e], domain.coordinates) == 1 for e in continuity)
+    rates = (e.atoms(sp.Derivative) for e in continuity)
+    is_flow = any(all(d.derivative_count == 1 for d in ds) for ds in rates)
     if len(displacements) < len(axes) or is_flow:
         return ""
     held, derived = collections.defaultdict(set), collections.defaultdict(set)

@@ -10,13 +10,9 @@ from keras import ops
 
 from keraspinn.backend.compatibility import public_function
 from keraspinn.common import Registered, arguments_of
+from keraspinn.derivatives.taylor import functional
 from keraspinn.derivatives.taylor.activations import coefficients_of, registering
-from keraspinn.derivatives.taylor.functional import (
-    MissingRule,
-    in_order,
-    reject,
-    replay,
-)
+from keraspinn.derivatives.taylor.functional import MissingRule, reject
 from keraspinn.derivatives.taylor.series import Taylor
 
 Rule: TypeAlias = Callable[..., Taylor]
@@ -272,5 +268,7 @@ def sequential(model, x):
 
 
 def _functional(model, *inputs):
-    pairs = zip(in_order(model, inputs), model.inputs, strict=True)
-    return replay(model, propagate, [x.cast(tensor.dtype) for x, tensor in pairs])
+    pairs = zip(functional.in_order(model, inputs), model.inputs, strict=True)
+    return functional.replay(
+        model, propagate, [x.cast(tensor.dtype) for x, tensor in pairs]
+    )

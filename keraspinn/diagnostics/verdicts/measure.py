@@ -352,7 +352,7 @@ class _Measurement:
         parts = self.tangent, self.rows, self.few, self.norms
         ratios = amplification(*parts, sizes, values, damping)
         least = OPEN if causes.is_linear(self.problem) else OPEN_NONLINEAR
-        slacks = regrown(self.tangent, sizes)
+        slacks = regrown(self.tangent, sizes, damping == DAMPING)
         if ratios.max() > least:
             changes = ratios * total_norm(self.values, self.norms, self.rows)
             pairs = zip(names, changes.tolist(), strict=True)

@@ -22,11 +22,13 @@ from keraspinn.expressions import Field, Program, field_and_index
 PARTS, HALVINGS = 50, 8
 # Points in each part, and in each half of the first: the layer is thin there.
 POINTS, EARLY_POINTS = 160, 4_000
+# Points that are evaluated at a time.
+LARGEST = 4_000
 # Residual relative to an equation's largest term, from which on a field is lost.
 LOST = 0.5
 
 
-def regrown(tangent, sizes):
+def regrown(tangent, sizes, is_early_known):
     """Return the changes that these residuals may cause later, as `slacks`.
 
     The solution u = 0 of u_t = (t − 4) u has no residual, and a field that decays to
@@ -39,6 +41,7 @@ def regrown(tangent, sizes):
     Args:
         tangent: The `Tangent` of the model.
         sizes: Magnitudes that changes of the fields are relative to.
+        is_early_known: Whether the first instants count, as in a trained model.
 
     Returns:
         Dict from names of fields to relative changes, of at most one. Empty but for
@@ -53,13 +56,17 @@ def regrown(tangent, sizes):
     term = terms[RESIDUAL]
     pairs = zip(term.pointwise, problem.scales.sizes(term), strict=True)
     equations = [problem.scales.apply(*pair) for pair in pairs]
-    free = _without_later_values(problem)
+    free = _without_later_values(problem) if is_early_known else set()
     batch, parts, steps = _denser_at_first(tangent, EARLY_POINTS if free else POINTS)
     times = ops.convert_to_numpy(batch.points)[:, -1]
 
     def evaluated(expressions, where=batch):
-        rows = fields.at(Program(expressions, problem.coordinates), where)
-        return np.array([ops.convert_to_numpy(row) + 0 * times for row in rows])
+        program = Program(expressions, problem.coordinates)
+        count, part = where.parts(LARGEST)
+        zero = np.zeros(part(0).points.shape[0])
+        rows = [fields.at(program, part(number)) for number in range(count)]
+        rows = [[ops.convert_to_numpy(row) + zero for row in some] for some in rows]
+        return np.concatenate(rows, axis=1)[:, : len(times)]
 
     def norms(rows):
         return np.array([[rms(row[part]) for row in rows] for part in parts])
@@ -69,7 +76,8 @@ def regrown(tangent, sizes):
     is_lost = norms(residuals) > LOST * np.column_stack(terms)
     is_early = np.arange(len(parts))[:, None] <= HALVINGS  # layers may be unresolved
     is_lost, is_missed = is_lost & ~is_early, is_lost | is_early
-    if not (is_lost.any() or free):
+    has_lost = is_lost.any()
+    if not (has_lost or free):
         return {}
     scales = np.array([problem.scales.field(name) for name in names])
     relative = norms(evaluated(problem.fields)) * scales / sizes
@@ -90,16 +98,18 @@ def regrown(tangent, sizes):
                 operator = rates if index[-1] else others
                 if index[-1] and sum(index) > 1:
                     return {}
-                factor = evaluated([plain.diff(symbol).xreplace(nodes)])[0]
-                factor[~np.isfinite(factor)] = 0.0  # as of a root at zero
                 shape = problem.fields[number] if index[-1] else node
                 is_uniform = name in free and isinstance(shape, Field)
-                operator[0, k, number] += factor * evaluated([shape], moved)[0]
+                if not (has_lost or is_uniform):
+                    continue
+                factor = evaluated([plain.diff(symbol).xreplace(nodes)])[0]
+                factor[~np.isfinite(factor)] = 0.0  # as of a root at zero
+                along = evaluated([shape], moved)[0] if has_lost else 0.0
+                operator[0, k, number] += factor * along
                 operator[1, k, number] += factor * is_uniform
     changes = np.zeros(len(names))
-    for *operators, mask in zip(
-        rates, others, shapes, (is_lost, is_missed), strict=True
-    ):
+    kinds = zip(rates, others, shapes, (is_lost, is_missed), strict=True)
+    for *operators, mask in kinds:
         norms_of = np.array([[rms(row) or np.inf] for row in operators[-1]])
         units = (sizes / scales)[:, None] / norms_of
         how = (rows * units for rows in operators)
@@ -149,14 +159,18 @@ def _integrated(rates, others, sizes, residuals, is_missed, parts, steps):
 
 
 def _without_later_values(problem):
-    """Return fields without a condition on their values after the first time, a set."""
+    """Return fields that evolve without a prescribed value after the first time."""
     later = [
         term
         for term in condition_terms(problem.all_terms)
         for part in term.parts
         if problem.domain.dimension - 1 not in dict(problem.domain.fixed(part))
     ]
-    return {*problem.field_names} - {*bare_fields(expressions_of(later))}
+    equations = expressions_of(t for t in problem.terms.values() if t.is_equation)
+    derivatives = set().union(*(e.atoms(sp.Derivative) for e in equations))
+    time = problem.domain.time_coordinate
+    evolving = {d.expr.func.__name__ for d in derivatives if time in d.variables}
+    return evolving - {*bare_fields(expressions_of(later))}
 
 
 def _denser_at_first(tangent, count):
@@ -174,17 +188,13 @@ def _denser_at_first(tangent, count):
     ends = np.concatenate([ends[:1], early, ends[1:]])
     counts = [count] * (HALVINGS + 1) + [POINTS] * (PARTS - 1)
     batch = tangent.draw(-3, sum(counts))[RESIDUAL]
-    shares = np.concatenate(
-        [
-            np.linspace(start, end, 2 * count + 1)[1::2]
-            for count, (start, end) in zip(
-                counts, itertools.pairwise(ends), strict=True
-            )
-        ]
-    )
+    shares = [
+        np.linspace(start, end, 2 * n + 1)[1::2]
+        for n, (start, end) in zip(counts, itertools.pairwise(ends), strict=True)
+    ]
     first, half = problem.domain.lower[-1], problem.domain.half[-1]
     centre, unit = (pair[-1] for pair in (problem.scales.centre, problem.scales.half))
-    times = (first + 2 * half * shares)[:, None]
+    times = (first + 2 * half * np.concatenate(shares))[:, None]
     parts = np.split(np.arange(len(times)), np.cumsum(counts)[:-1])
     batch = _at_times(batch, (times - centre) / unit, times)
     return batch, parts, np.diff(ends) * 2 * half / unit
