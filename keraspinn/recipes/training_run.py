@@ -16,7 +16,7 @@ from keraspinn.recipes import choices, reasons
 from keraspinn.recipes.march import march
 from keraspinn.recipes.progress import save_progress
 from keraspinn.recipes.solution import Solution
-from keraspinn.recipes.stages import Recipe
+from keraspinn.recipes.stages import Recipe, Stage
 
 # Factor between the tolerance and the estimated error of a solved problem.
 MARGIN = 2.0
@@ -99,8 +99,7 @@ class TrainingRun:
         if is_new or self.best is None:
             self._judge()
         if self.stages and self.stages[-1].fixed:  # interrupted
-            for variable in self.model.coefficients.values():
-                variable.trainable = True
+            Stage(None, fixed=False).prepared(self.model)
         *_, weights, model, judged = self.best
         if reason:
             model.set_weights(weights)

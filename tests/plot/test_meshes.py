@@ -57,7 +57,7 @@ def test_rejects_invalid_arguments(trained, tmp_path, monkeypatch):
     model, _ = trained(PLATE)
     with pytest.raises(TypeError, match=r'`expressions` must be a dict.*\{"u": u\}'):
         kp.plot.write_mesh(tmp_path / "a.vtu", model, U)
-    with pytest.raises(TypeError, match="must be a SymPy expression"):
+    with pytest.raises(TypeError, match="must be a scalar SymPy expression"):
         kp.plot.write_mesh(tmp_path / "a.vtu", model, {"u": "u"})
     with pytest.raises(ValueError, match="larger `n`"):
         kp.plot.write_mesh(tmp_path / "a.vtu", model, {"u": U}, n=3)

@@ -83,8 +83,7 @@ def regrown(tangent, sizes, is_early_known):
     relative = norms(evaluated(problem.fields)) * scales / sizes
     latest = parts[np.argmax(relative.sum(axis=1))][0]
 
-    moments = batch.points[latest, -1], batch.coordinates[latest, -1]
-    moved = _at_times(batch, *moments)
+    moved = _at_times(batch, batch.points[latest, -1], batch.coordinates[latest, -1])
     shape_then = abs(evaluated(problem.fields, moved))
     shapes = shape_then, np.ones_like(shape_then)
     rates, others = np.zeros((2, 2, len(equations), len(names), len(times)))
