@@ -140,13 +140,12 @@ def verdict(
         for other in (first.wider, first.finer):
             needed = latest.is_unexplained and explained.trusted
             if needed and (tangent := other(result)):
-                least = latest.errors
+                least, known = latest.errors, latest.known_slacks
                 latest = _Measurement(model, tangent, *judged)
                 # Beside a singularity they scatter: 6e-4 and 1e-5 for an error of 5e-4.
                 latest.errors = {n: max(e, latest.errors[n]) for n, e in least.items()}
                 # What residuals do not see is known by now, or measured by few rows.
-                latest.known_slacks = result.slacks if result.trusted else None
-                latest.first = first
+                latest.known_slacks, latest.first = known, first
                 result = latest.verdict(quantities or {})
         return result
 
@@ -233,10 +232,13 @@ class _Measurement:
         )
         # The correction hardly moves a front that could be anywhere.
         is_free = not result.is_unique and self._is_estimated(result)
-        if (result.trusted or is_free) and all(sizes):
-            how = DAMPING if result.trusted else SOME
+        # An estimate just above the tolerance may miss as much as one below.
+        is_close = dataclasses.replace(result, tolerance=ESTIMABLE * tolerance).trusted
+        if (is_close or is_free) and all(sizes):
+            how = DAMPING if is_close else SOME
             if (slacks := self.known_slacks) is None:
                 slacks = self.first.slacks(sizes, how)
+            self.known_slacks = slacks if is_close else None
             if result.trusted:  # an error that residuals do not see
                 errors = {n: max(e, slacks.get(n, 0.0)) for n, e in errors.items()}
             result = dataclasses.replace(result, slacks=slacks, errors=errors)
@@ -356,9 +358,7 @@ class _Measurement:
         if ratios.max() > least:
             changes = ratios * total_norm(self.values, self.norms, self.rows)
             pairs = zip(names, changes.tolist(), strict=True)
-            slacks = {
-                name: max(change, slacks.get(name, 0.0)) for name, change in pairs
-            }
+            slacks = {n: max(c, slacks.get(n, 0.0)) for n, c in pairs}
         return slacks
 
     def _is_estimated(self, result):
