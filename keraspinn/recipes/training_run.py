@@ -177,7 +177,7 @@ class TrainingRun:
             return judged.undetermined
         if judged.trusted or is_stalled or (is_late and judged.contradictions):
             if noise := reasons.describe_noise(judged, self._parameters()):
-                return noise
+                return noise if is_late or not self._is_falling() else None
         if judged.error <= self.target and judged.trusted:
             return ""
         if is_late:
@@ -347,13 +347,15 @@ class TrainingRun:
         fit, most = {**stage.fit, "batch_size": points}, max(points.values(), default=0)
         return dataclasses.replace(stage, fit=fit), f"stalled, {most:,} points"
 
+    def _is_falling(self):
+        """Return whether the loss of equations falls. Noise of data ends its fall."""
+        losses = [row["loss"] for row in self.history[-2:]]
+        return self.problem.energy is None and STALLED * losses[-1] < losses[0]
+
     def _reweighted(self, stage):
         """Return the next stage, with better loss weights, and the decision."""
-        # Noise ends the fall of the loss. Before, exact data are better heavy.
-        losses = [row["loss"] for row in self.history[-2:]]
-        is_early = self.problem.energy is None and STALLED * losses[-1] < losses[0]
         weights = choices.better_weights(self.model, self.judged, self.target)
-        if is_early or not weights:
+        if self._is_falling() or not weights:
             return self._continued(stage), ""
         before = stage.callbacks or (lambda model: [])
         again = {"callbacks": lambda m: [*before(m), *choices.set_weights(m, weights)]}

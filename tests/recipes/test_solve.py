@@ -491,6 +491,20 @@ def test_an_interrupted_first_stage_leaves_parameters_trainable(monkeypatch):
     assert solution.model.coefficients["k"].trainable
 
 
+def test_noise_is_no_reason_while_the_loss_falls(judge, monkeypatch):
+    monkeypatch.setattr(strategy.reasons, "describe_noise", lambda *_: "noisy")
+    judge(1e-5, measured=("sensor",))
+    run = run_of(measured())
+    monkeypatch.setattr(run, "_parameters", dict)
+    run._judge()
+    rows = [{"steps": 500, "seconds": 1.0, "loss": loss} for loss in (1e-2, 1e-5)]
+    run.history = rows
+    assert run._reason(False, False) is None
+    assert run._reason(True, False) == "noisy"
+    run.history = [*rows, rows[-1]]
+    assert run._reason(False, False) == "noisy"
+
+
 def test_exact_data_keep_their_weight_while_the_loss_falls(judge):
     judge(0.5, measured=("sensor",))
     run = run_of(measured())
