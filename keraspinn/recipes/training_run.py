@@ -318,9 +318,9 @@ class TrainingRun:
 
     def _is_wrong(self):
         """Return whether two verdicts tell of another field, and leave residuals."""
-        recent, judged = self.progress[-PATIENCE:], self.judged
-        left = max((judged.left[name] for name in judged.equations), default=0.0)
-        return len(recent) == PATIENCE and min(recent)[0] >= WRONG_FIELD and left > LEFT
+        far = [error >= WRONG_FIELD for error, _ in self.progress[-PATIENCE:]]
+        left = max((self.judged.left[n] for n in self.judged.equations), default=0.0)
+        return len(far) == PATIENCE and all(far) and left > LEFT
 
     def _escalated(self, stage):
         """Return the next stage and the decision: solver, width or points in turn."""
