@@ -89,6 +89,7 @@ _HINTS = {
     "at a point can be a narrow Gaussian, and Heaviside(z) (1 + tanh(z/width))/2.",
     "Subs": "A field can be taken at another point, `u.subs(x, 0)`, where it stands "
     "with its coordinates, u(x, y), in an equation or a condition too.",
+    "Sum": "Its limits must be numbers: write as many terms as a series needs.",
     "ITE": "A condition cannot hold a Piecewise: write its branches out.",
 }
 

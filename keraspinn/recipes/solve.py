@@ -48,7 +48,8 @@ def solve(
         problem: The `Problem`.
         tolerance: Relative L2 error of each field to reach.
         max_time: Wall time in seconds; training stops when the rest is as short as the
-            last verdict but the first took, and one more verdict follows.
+            last verdict took, and one more follows. The first, which compiles, does
+            not count.
         network: Network, or dict of networks, as for `PINNModel`; chosen from the
             declaration if not given.
         recipe: Optional `recipes.Recipe` in place of Adam and SSBroyden. Its last stage

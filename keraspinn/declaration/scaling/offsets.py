@@ -147,6 +147,18 @@ def free_shifts(problem):
     return {f.func.__name__: of_time if time in f.args else CONSTANT for f in free}
 
 
+def evolving_fields(domain, terms):
+    """Return the fields that are differentiated in time, a set.
+
+    Args:
+        domain: The geometry.
+        terms: Dict from names to `Term`s.
+    """
+    expressions = expressions_of(terms.values())
+    derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))
+    return {d.expr for d in derivatives if domain.time_coordinate in d.variables}
+
+
 def fields_fixed_in_time(domain, terms):
     """Return names of fields of fewer coordinates with an initial value.
 
@@ -156,9 +168,7 @@ def fields_fixed_in_time(domain, terms):
         domain: The geometry.
         terms: Dict from names to `Term`s.
     """
-    expressions = expressions_of(terms.values())
-    derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))
-    evolving = {d.expr for d in derivatives if domain.time_coordinate in d.variables}
+    evolving = evolving_fields(domain, terms)
     fewer = fields_of_fewer_coordinates(domain, terms.values())
     return [field.func.__name__ for field in fewer if field in evolving]
 

@@ -12,11 +12,11 @@ import sympy as sp
 from keras import ops
 
 from keraspinn.declaration.probe_points import with_symbols
-from keraspinn.declaration.scaling.offsets import bare_fields
+from keraspinn.declaration.scaling.offsets import bare_fields, evolving_fields
 from keraspinn.declaration.terms import RESIDUAL, condition_terms, expressions_of
 from keraspinn.diagnostics.verdicts.causes import is_initial
 from keraspinn.diagnostics.verdicts.extents import rms
-from keraspinn.expressions import Field, Program, field_and_index
+from keraspinn.expressions import Field, Program, field_and_index, fields_of
 
 # Parts of the time, and halvings of the first of them.
 PARTS, HALVINGS = 50, 8
@@ -165,11 +165,8 @@ def _without_later_values(problem):
         for part in term.parts
         if problem.domain.dimension - 1 not in dict(problem.domain.fixed(part))
     ]
-    equations = expressions_of(t for t in problem.terms.values() if t.is_equation)
-    derivatives = set().union(*(e.atoms(sp.Derivative) for e in equations))
-    time = problem.domain.time_coordinate
-    evolving = {d.expr.func.__name__ for d in derivatives if time in d.variables}
-    return evolving - {*bare_fields(expressions_of(later))}
+    evolving = fields_of(evolving_fields(problem.domain, problem.all_terms))
+    return {*evolving} - {*bare_fields(expressions_of(later))}
 
 
 def _denser_at_first(tangent, count):

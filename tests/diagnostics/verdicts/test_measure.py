@@ -300,9 +300,7 @@ class Cooled(Decaying):
         return 1 + field + self.correction(self.features(x))
 
 
-@pytest.mark.parametrize("returns", [True, False])
-def test_heat_that_is_lost_in_the_first_instants_is_missed_later(returns):
-    # None of 20,000 uniform points lies in the instants in which the equation fails.
+def cooled(returns):
     x, t = sp.symbols("x t")
     u = sp.Function("u")(x, t)
     problem = kp.Problem(
@@ -313,23 +311,19 @@ def test_heat_that_is_lost_in_the_first_instants_is_missed_later(returns):
             "initial": kp.Condition(sp.Eq(u, 1 + sp.cos(sp.pi * x) / 2), on="initial"),
         },
     )
-    result = verdict(kp.PINNModel(problem, Cooled(returns), seed=0), 1e-3)
+    return kp.PINNModel(problem, Cooled(returns), seed=0)
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_heat_that_is_lost_in_the_first_instants_is_missed_later(returns):
+    # None of 20,000 uniform points lies in the instants in which the equation fails.
+    result = verdict(cooled(returns), 1e-3)
     assert result.trusted == returns
     assert returns or 0.02 < result.slack < 0.08  # 4 % of the field's change
 
 
 def test_an_estimate_just_above_the_tolerance_counts_the_first_instants():
-    x, t = sp.symbols("x t")
-    u = sp.Function("u")(x, t)
-    problem = kp.Problem(
-        kp.geometry.Box({x: (0, 1)}, time={t: (0, 1)}),
-        {"heat": sp.Eq(u.diff(t), u.diff(x, 2))},
-        {
-            "ends": kp.Condition(u.diff(x), on="boundary"),
-            "initial": kp.Condition(sp.Eq(u, 1 + sp.cos(sp.pi * x) / 2), on="initial"),
-        },
-    )
-    model = kp.PINNModel(problem, Cooled(False), seed=0)
+    model = cooled(False)
     model.network.correction.set_weights([np.zeros((8, 1)), np.array([5e-4])])
     result = verdict(model, 1e-3)  # 2e-3 beside the lost heat
     assert not result.trusted and 0.02 < result.slack < 0.08
