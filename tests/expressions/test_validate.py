@@ -53,7 +53,10 @@ def test_errors_name_the_equation():
     [
         (k * u, r"unknown symbol k\. Coordinates are x, y.*Parameter\(\"k\", initial"),
         (sp.gamma(u), "gamma cannot be evaluated.*Supported are Abs.*sqrt"),
-        (sp.Sum(u / y**x, (x, 1, sp.oo)), "Sum cannot be evaluated.*limits must be numbers"),
+        (
+            sp.Sum(u / y**x, (x, 1, sp.oo)),
+            "Sum cannot be evaluated.*limits must be numbers",
+        ),
         (sp.Limit(u, x, 0), "Limit cannot be evaluated"),
         (sp.DiracDelta(x), "DiracDelta cannot.*narrow Gaussian"),
         (sp.Abs(u).diff(x), "real=True"),
