@@ -887,6 +887,21 @@ def test_boundary_condition_is_made_hard_despite_a_warning_by_numpy():
     assert hardened(problem, []).conditions["ends"].hard
 
 
+@pytest.mark.parametrize("flux, is_hard", [(1, False), (t, True)])
+def test_initial_condition_stays_soft_where_a_flux_begins_at_once(flux, is_hard):
+    c = sp.Function("c")(x, t)
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1)}, time={t: (0, 1)}),
+        {"heat": sp.Eq(c.diff(t), c.diff(x, 2))},
+        {
+            "wall": kp.Condition(sp.Eq(c.diff(x), flux), on={x: 1}),
+            "back": kp.Condition(c.diff(x), on={x: 0}),
+            "initial": kp.Condition(c, on="initial"),
+        },
+    )
+    assert hardened(problem, []).conditions["initial"].hard == is_hard
+
+
 def test_a_network_is_chosen_for_fields_of_fewer_coordinates():
     c, m = sp.Function("c")(x, t), sp.Function("m")(t)
     problem = kp.Problem(

@@ -26,6 +26,8 @@ def describe_contradictory_corners(domain, terms, forms):
 
     On a face with a hard value, derivatives along the face follow from the value. A
     Neumann or Robin condition on a face at a right angle prescribes such a derivative.
+    A flux that begins at once contradicts a hard initial value in this way: the error
+    of a heated pipe was 1.8e-3 after its loss had fallen to 1e-11.
 
     Args:
         domain: The geometry.
@@ -38,7 +40,7 @@ def describe_contradictory_corners(domain, terms, forms):
     common_points = functools.cache(functools.partial(_common_points, domain))
     for term, hard in itertools.product(soft, hard_faces):
         for face, expression in itertools.product(term.parts, term.expressions):
-            if not {hard, face} <= boundary or hard == face:
+            if face not in boundary or hard not in {*boundary, domain.initial} - {face}:
                 continue
             if expression.has(At) or not expression.has(sp.Derivative):
                 continue

@@ -110,6 +110,30 @@ def test_a_flux_that_agrees_at_the_corner_of_an_arc_is_not_named():
     assert named(TURNED, "start", "outer", X**2 + Y**2, 1)
 
 
+@pytest.mark.parametrize(
+    "initial, flux, contradicts",
+    [(0, 1, True), (300, 1, True), (X**2, 1, True), (X**2, 2, False), (0, T, False)],
+)
+def test_flux_that_begins_at_once_contradicts_a_hard_initial_value(
+    initial, flux, contradicts
+):
+    field = sp.Function("u")(X, T)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        kp.Problem(
+            kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}),
+            {"heat": field.diff(T) - field.diff(X, 2)},
+            {
+                "wall": kp.Condition(sp.Eq(field.diff(X), flux), on={X: 1}),
+                "back": kp.Condition(field.diff(X), on={X: 0}),
+                "initial": kp.Condition(sp.Eq(field, initial), on="initial", hard=True),
+            },
+        )
+    named = [str(w.message) for w in caught if "'wall' contradicts" in str(w.message)]
+    assert bool(named) == contradicts
+    assert not named or "on t = 0 where it meets x = 1" in named[0]
+
+
 @pytest.mark.slow
 def test_the_verdict_names_the_contradictory_corner():
     laplace = {"laplace": U.diff(X, 2) + U.diff(Y, 2)}
