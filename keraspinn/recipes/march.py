@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -23,6 +24,9 @@ from keraspinn.training.checks import check_output_count
 
 # Loss, in scaled terms, up to which `windows="auto"` accepts a window.
 LARGEST_LOSS = 1e-6
+
+# Loss from which on `march` warns that windows continue from a wrong field.
+WRONG_LOSS = 1e-2
 
 # Loss below which the next window of `windows="auto"` is longer.
 EASY_LOSS = 1e-8
@@ -157,6 +161,13 @@ def march(
                     "larger network or a longer recipe, or the number of windows."
                 )
             continue
+        if not loss <= WRONG_LOSS:
+            warnings.warn(
+                f"The window from {start:g} to {stop:g} ends at a loss of {loss:.1e}: "
+                "its field is wrong, and later ones continue from it. Give more "
+                "windows, or more steps: recipe=keraspinn.recipes.OneStage(steps).",
+                stacklevel=2,
+            )
         trained.append(current)
         done.append(float(stop))
         losses.append(loss)

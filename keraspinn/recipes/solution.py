@@ -86,7 +86,7 @@ class Solution:
         errors = self.verdict.errors.items()
         estimates = [f"{n} {e:.1e}{up_to.get(n, '')}" for n, e in errors]
         for name, (value, deviation) in self.parameters.items():
-            known = "" if math.isnan(deviation) else f" ± {deviation:.1g}"
+            known = f" ± {deviation:.1g}" if math.isfinite(deviation) else ""
             estimates.append(f"{name} = {value:.5g}{known}")
         state = "Solved" if self.solved else "Not solved"
         text = f"{state}: {', '.join(estimates)} (tolerance {self.tolerance:g}), "

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+import warnings
 
 import keras
 import numpy as np
@@ -141,6 +142,16 @@ def test_conditions_are_hard_where_no_time_window_has_features():
     late = sp.Piecewise((0, t < 1.5), (1, True))
     model = kp.march(heated_rod(late), network(), windows=2, recipe=Easy(), verbose=0)
     assert model.problem.hard
+
+
+@pytest.mark.parametrize("loss, warns", [(1.0, True), (np.nan, True), (1e-3, False)])
+def test_a_time_window_that_ends_at_a_large_loss_is_warned_of(loss, warns):
+    recipe = Losses(lambda length: loss)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        kp.march(decay(2), network(), windows=1, recipe=recipe, verbose=0)
+    named = [str(w.message) for w in caught if "from 0 to 2 ends at" in str(w.message)]
+    assert bool(named) == warns
 
 
 @pytest.mark.slow
