@@ -41,6 +41,8 @@ BEST = {
     "wave_1d_c": 9.8e-2,
     "poisson_nd": 4.7e-4,
     "heat_nd": 1.2e-4,
+    "poisson_inverse": 2.5e-2,
+    "heat_inverse": 5.3e-2,
 }
 
 
@@ -66,6 +68,7 @@ def relative_error(model, problem):
 
 def shape(network):
     """Return units and depth of a network of the package or of Keras layers."""
+    network = getattr(network, "networks", [network])[0]
     if hasattr(network, "units"):
         return f"{network.units}x{network.depth}"
     layers = [k for k in network.layers if isinstance(k, keras.layers.Dense)]
@@ -79,14 +82,14 @@ def record_of(variables, seconds, cpu_seconds):
         variables["problem"],
         variables["model"].network,
     )
-    errors = variables["error"].items()
+    errors, second = variables["error"].items(), variables["second"]
     fields = {k: float(v) for k, v in errors if k.endswith("_relative_l2")}
     return {
         "error": relative_error(model, problem),
         "fields": {k.removesuffix("_relative_l2"): v for k, v in fields.items()},
         "steps": {
             "Adam": variables["adam"],
-            type(model.optimizer).__name__: variables["second"],
+            **({type(model.optimizer).__name__: second} if second else {}),
         },
         "network": shape(network),
         "parameters": int(network.count_params()),

@@ -243,8 +243,8 @@ def poisson_inverse():
         u: sp.sin(pi * x) * sp.sin(pi * y),
         a: 1 / (1 + x**2 + y**2 + (x - 1) ** 2 + (y - 1) ** 2),
     }
-    points = lattice(*[np.linspace(0, 1, 10)] * 2)
-    noise = 0.1 * np.random.default_rng(0).normal(size=100)
+    points = lattice(*[np.linspace(0, 1, 50)] * 2)
+    noise = 0.1 * np.random.default_rng(0).normal(size=2_500)
     measured = np.sin(np.pi * points).prod(axis=1) + noise
     gradients = (2 * x - 1) * exact[u].diff(x) + (2 * y - 1) * exact[u].diff(y)
     source = 2 * pi**2 * exact[u] * exact[a] + 2 * gradients * exact[a] ** 2
@@ -267,14 +267,14 @@ def heat_inverse():
     gradients += sp.sin(pi * x) ** 2 * sp.cos(pi * y) ** 2
     source = (4 * pi**2 - 1) * sines + pi**2 * (2 * sines**2 - gradients)
     rng = np.random.default_rng(0)
-    points = np.stack([*rng.uniform(-1, 1, (2, 50)), rng.uniform(size=50)], axis=-1)
+    points = rng.uniform((-1, -1, 0), 1, (2_500, 3))
     measured = np.sin(np.pi * points[:, :2]).prod(axis=1) * np.exp(-points[:, 2])
     diffused = sum((a * u.diff(c)).diff(c) for c in (x, y))
     return kp.Problem(
         kp.geometry.Box({x: (-1, 1), y: (-1, 1)}, time={t: (0, 1)}),
         {"heat": u.diff(t) - diffused - fading * source},
         {
-            "measured": kp.Data(points, {u: measured + 0.1 * rng.normal(size=50)}),
+            "measured": kp.Data(points, {u: measured + 0.1 * rng.normal(size=2_500)}),
             "edge": kp.Condition(a - 2 - sines, on="boundary"),
         },
         {u: fading * sines, a: 2 + sines},
