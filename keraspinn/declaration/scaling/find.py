@@ -159,7 +159,8 @@ def _from_terms(parts, unknown, offsets, known):
     for _ in unknown:  # fields that balance known ones, one after the other
         for field in [name for name in unknown if name not in sizes]:
             # At an interface values are equal, and a poor conductor's is no larger.
-            same = max((part.balancing(field, sizes) for part in values), default=0.0)
+            pairs = [part for part in values if not part.holds_alone(field)]
+            same = max((part.balancing(field, sizes) for part in pairs), default=0.0)
             if size := same or max(part.balancing(field, sizes) for part in parts):
                 sizes[field] = size
     return sizes

@@ -386,3 +386,22 @@ def test_fields_of_an_interface_are_as_large_as_their_values_not_by_flux():
     domain = kp.geometry.Box({X: (0, 0.6)}, time={T: (0, 1)})
     sizes = kp.Problem(domain, equations, conditions).scales.fields
     assert 0.3 < sizes["hot"] < 3 and 0.3 < sizes["cold"] < 3
+
+
+def test_a_value_that_is_constant_up_to_round_off_does_not_scale_its_field():
+    """An outlet prescribes Kovasznay's pressure by a formula, constant along it."""
+    u, v, p = (sp.Function(name)(X, Y) for name in "uvp")
+    decay = 10 - sp.sqrt(100 + 4 * sp.pi**2)
+    speed = 1 - sp.exp(decay * X) * sp.cos(2 * sp.pi * Y)
+    rise = decay / (2 * sp.pi) * sp.exp(decay * X) * sp.sin(2 * sp.pi * Y)
+    equations = {"continuity": u.diff(X) + v.diff(Y)}
+    for name, w in (("x", u), ("y", v)):
+        drag = w.diff(X, 2) / 20 + w.diff(Y, 2) / 20
+        along = X if name == "x" else Y
+        equations[name] = u * w.diff(X) + v * w.diff(Y) + p.diff(along) - drag
+    conditions = {
+        "walls": kp.Condition([sp.Eq(u, speed), sp.Eq(v, rise)], on="boundary"),
+        "outlet": kp.Condition(sp.Eq(p, 0.5 - sp.exp(2 * decay * X) / 2), on={X: 1}),
+    }
+    box = kp.geometry.Box({X: (-0.5, 1), Y: (-0.5, 1.5)})
+    assert 0.3 < kp.Problem(box, equations, conditions).scales.field("p") < 10
