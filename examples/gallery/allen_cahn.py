@@ -19,7 +19,7 @@ keras.utils.set_random_seed(0)
 x, t = sp.symbols("x t")
 u = sp.Function("u")(x, t)
 width = 1e-3
-start = x**2 * sp.cos(sp.pi * x)
+initial = x**2 * sp.cos(sp.pi * x)
 nodes, moments = np.arange(512) / 256 - 1, np.linspace(0, 1, 21)
 waves = np.pi * np.fft.rfftfreq(512, 1 / 512)
 
@@ -35,7 +35,7 @@ points = np.stack(np.meshgrid(nodes, moments, indexing="ij"), axis=-1).reshape(-
 problem = kp.Problem(
     domain=kp.geometry.Box({x: (-1, 1)}, time={t: (0, 1)}, periodic=[x]),
     equations={"allen_cahn": u.diff(t) - width * u.diff(x, 2) - 5 * (u - u**3)},
-    conditions={"start": kp.Condition(sp.Eq(u, start), on="initial")},
+    conditions={"initial": kp.Condition(sp.Eq(u, initial), on="initial")},
     reference=kp.Reference(points, {u: values.ravel()}),
 )
 
@@ -44,7 +44,7 @@ model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3,
 model.fit(steps_per_epoch=2000, epochs=1, verbose=2)
 model = model.astype("float64")
 model.compile(kp.optimizers.SSBroyden())
-sizes = {"residual": 3000, "start": 200}
+sizes = {"residual": 3000, "initial": 200}
 model.fit(batch_size=sizes, steps_per_epoch=500, epochs=8, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)

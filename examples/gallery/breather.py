@@ -26,7 +26,7 @@ problem = kp.Problem(
     domain=kp.geometry.Box({x: (-15, 15)}, time={t: (0, 6 * period)}),
     equations={"sine_gordon": u.diff(t, 2) - u.diff(x, 2) + sp.sin(u)},
     conditions={
-        "start": kp.Condition([sp.Eq(u, exact.subs(t, 0)), u.diff(t)], on="initial"),
+        "initial": kp.Condition([sp.Eq(u, exact.subs(t, 0)), u.diff(t)], on="initial"),
         "ends": kp.Condition(sp.Eq(u, exact), on="boundary"),
     },
     reference={u: exact},

@@ -36,7 +36,7 @@ problem = kp.Problem(
     equations={"burgers": u.diff(t) + u * u.diff(x) - viscosity * u.diff(x, 2)},
     conditions={
         "ends": kp.Condition(u, on="boundary"),
-        "start": kp.Condition(sp.Eq(u, -sp.sin(sp.pi * x)), on="initial"),
+        "initial": kp.Condition(sp.Eq(u, -sp.sin(sp.pi * x)), on="initial"),
     },
     reference=kp.Reference(points, {u: cole_hopf(points)}),
 )
@@ -46,7 +46,7 @@ model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3,
 model.fit(steps_per_epoch=2000, epochs=1, verbose=2)
 model = model.astype("float64")
 model.compile(kp.optimizers.SSBroyden())
-sizes = {"residual": 3000, "ends": 200, "start": 200}
+sizes = {"residual": 3000, "ends": 200, "initial": 200}
 model.fit(batch_size=sizes, steps_per_epoch=500, epochs=8, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)

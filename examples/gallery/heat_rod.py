@@ -26,7 +26,7 @@ problem = kp.Problem(
     conditions={
         "cold": kp.Condition(u, on={x: 0}),
         "air": kp.Condition(sp.Eq(u.diff(x), -h * u), on={x: 1}),
-        "start": kp.Condition(sp.Eq(u, exact.subs(t, 0)), on="initial"),
+        "initial": kp.Condition(sp.Eq(u, exact.subs(t, 0)), on="initial"),
     },
     reference={u: exact},
 )

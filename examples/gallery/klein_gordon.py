@@ -27,7 +27,7 @@ problem = kp.Problem(
     equations={"klein_gordon": sp.Eq(klein_gordon(u), klein_gordon(exact))},
     conditions={
         "ends": kp.Condition(sp.Eq(u, exact), on="boundary"),
-        "start": kp.Condition([sp.Eq(u, exact.subs(t, 0)), u.diff(t)], on="initial"),
+        "initial": kp.Condition([sp.Eq(u, exact.subs(t, 0)), u.diff(t)], on="initial"),
     },
     reference={u: exact},
 )
@@ -38,7 +38,7 @@ annealing = kp.callbacks.LearningRateAnnealing()
 model.fit(steps_per_epoch=2000, epochs=1, verbose=2, callbacks=[annealing])
 model = model.astype("float64")
 model.compile(kp.optimizers.GaussNewton())
-sizes = {"residual": 3000, "ends": 200, "start": 200}
+sizes = {"residual": 3000, "ends": 200, "initial": 200}
 model.fit(batch_size=sizes, steps_per_epoch=20, epochs=6, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)

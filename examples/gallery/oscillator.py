@@ -23,7 +23,7 @@ exact = sp.exp(-damping * t) * (sp.cos(omega * t) + damping / omega * sp.sin(ome
 problem = kp.Problem(
     domain=kp.geometry.Box(time={t: (0, 10)}),
     equations={"oscillator": u.diff(t, 2) + 2 * damping * u.diff(t) + frequency**2 * u},
-    conditions={"start": kp.Condition([sp.Eq(u, 1), u.diff(t)], on="initial")},
+    conditions={"initial": kp.Condition([sp.Eq(u, 1), u.diff(t)], on="initial")},
     reference={u: exact},
 )
 

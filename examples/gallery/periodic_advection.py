@@ -21,7 +21,7 @@ exact = sp.exp(sp.cos(2 * sp.pi * (x - speed * t)) - 1)
 problem = kp.Problem(
     domain=kp.geometry.Box({x: (0, 1)}, time={t: (0, 2)}, periodic=[x]),
     equations={"advection": u.diff(t) + speed * u.diff(x)},
-    conditions={"start": kp.Condition(sp.Eq(u, exact.subs(t, 0)), on="initial")},
+    conditions={"initial": kp.Condition(sp.Eq(u, exact.subs(t, 0)), on="initial")},
     reference={u: exact},
 )
 

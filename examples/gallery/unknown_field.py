@@ -29,7 +29,7 @@ problem = kp.Problem(
     equations={"heat": sp.Eq(u.diff(t), (k * u.diff(x)).diff(x) + source)},
     conditions={
         "sensors": kp.Data(points, {u: measured}, weight=100.0),
-        "start": kp.Condition(sp.Eq(u, true_u), on="initial"),
+        "initial": kp.Condition(sp.Eq(u, true_u), on="initial"),
         "ends": kp.Condition(sp.Eq(u, true_u), on="boundary"),
         "known": kp.Condition(sp.Eq(k, 1), on={x: 0}),
     },
