@@ -23,11 +23,14 @@ GUIDE = pathlib.Path(__file__).parents[1] / "docs" / "guide"
 PRINTED = GUIDE / "printed"
 # Pages that run one after another, as each continues the one before.
 CHAINS = [
-    ["declare", "train", "look"],
+    ["declare", "conditions", "networks", "train", "look", "ensembles"],
+    ["data"],
     ["domains"],
+    ["materials"],
     ["energies"],
     ["solve"],
     ["long_times"],
+    ["not_converging"],
 ]
 # Functions of the variables that a page leaves.
 FIGURES = {
