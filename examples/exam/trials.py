@@ -3,6 +3,7 @@
 import numpy as np
 import sympy as sp
 from scipy.integrate import solve_bvp, solve_ivp
+from scipy.optimize import brentq
 
 import keraspinn as kp
 from examples.exam.steps import middles
@@ -198,13 +199,99 @@ def packet():
     )
 
 
+def flux_onset(depth, times, modes=2_000):
+    """Return the temperature of a slab that a unit flux heats from t = 0 on.
+
+    Args:
+        depth: Array of distances from the insulated face, 0 to 1.
+        times: Array of the same shape.
+        modes: Number of terms of the series.
+    """
+    total = times + depth**2 / 2 - 1 / 6
+    for k in range(1, modes):
+        fading = np.exp(-((k * np.pi) ** 2) * times)
+        total -= 2 / np.pi**2 * (-1.0) ** k / k**2 * fading * np.cos(k * np.pi * depth)
+    return total
+
+
+def lattice(*axes):
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
+def flux_slab():
+    """A steel wall of 4 cm that 10 kW/m² heat from 293 K, in SI units."""
+    k, capacity, depth, flux, cold = 15.0, 4e6, 0.04, 1e4, 293.15
+    points = lattice(np.linspace(0, depth, 81), np.linspace(0, 200, 101))
+    rise = flux_onset(1 - points[:, 0] / depth, k / capacity * points[:, 1] / depth**2)
+    return kp.Problem(
+        kp.geometry.Box({x: (0, depth)}, time={t: (0, 200)}),
+        {"heat": sp.Eq(capacity * u.diff(t), k * u.diff(x, 2))},
+        {
+            "heated": kp.Condition(sp.Eq(-k * u.diff(x), flux), on={x: 0}),
+            "back": kp.Condition(u.diff(x), on={x: depth}),
+            "initial": kp.Condition(sp.Eq(u, cold), on="initial"),
+        },
+        reference=kp.Reference(points, {u: cold + flux * depth / k * rise}),
+    )
+
+
+def flux_sphere():
+    """A sphere that takes up a substance at a constant rate from t = 0 on."""
+    c = sp.Function("c")(r, t)
+    roots = [
+        brentq(lambda b: np.sin(b) - b * np.cos(b), n * np.pi, (n + 0.5) * np.pi)
+        for n in range(1, 1_000)
+    ]
+    points = lattice(np.linspace(1e-9, 1, 81), np.linspace(0, 0.3, 101))
+    radius, times = points.T
+    values = 3 * times + radius**2 / 2 - 0.3
+    for b in roots:
+        shape = np.sin(b * radius) / (b**2 * np.sin(b))
+        values -= 2 / radius * shape * np.exp(-(b**2) * times)
+    return kp.Problem(
+        kp.geometry.Box({r: (0, 1)}, time={t: (0, 0.3)}),
+        {"diffusion": sp.Eq(r * c.diff(t), r * c.diff(r, 2) + 2 * c.diff(r))},
+        {
+            "surface": kp.Condition(sp.Eq(c.diff(r), 1), on={r: 1}),
+            "centre": kp.Condition(c.diff(r), on={r: 0}),
+            "initial": kp.Condition(c, on="initial"),
+        },
+        reference=kp.Reference(points, {c: values}),
+    )
+
+
+def flux_plate():
+    """A plate that is heated through one side and cooled through another."""
+    y = sp.Symbol("y")
+    v = sp.Function("u")(x, y, t)
+    points = lattice(*[np.linspace(0, 1, 31)] * 2, np.linspace(0, 0.3, 31))
+    across, along, times = points.T
+    values = flux_onset(across, times) - 2 * flux_onset(along, times)
+    return kp.Problem(
+        kp.geometry.Box({x: (0, 1), y: (0, 1)}, time={t: (0, 0.3)}),
+        {"heat": sp.Eq(v.diff(t), v.diff(x, 2) + v.diff(y, 2))},
+        {
+            "heated": kp.Condition(sp.Eq(v.diff(x), 1), on={x: 1}),
+            "cooled": kp.Condition(sp.Eq(v.diff(y), -2), on={y: 1}),
+            "insulated": kp.Condition(v.diff(x), on={x: 0}),
+            "base": kp.Condition(v.diff(y), on={y: 0}),
+            "initial": kp.Condition(v, on="initial"),
+        },
+        reference=kp.Reference(points, {v: values}),
+    )
+
+
 TRIALS = {
     problem.__name__: problem
-    for problem in (heated_pipe, tissue, river, epidemic, canal, heated_wall, packet)
+    for problem in (
+        *(heated_pipe, tissue, river, epidemic, canal, heated_wall, packet),
+        *(flux_slab, flux_sphere, flux_plate),
+    )
 }
 
 # Problems on which nothing was tuned.
 UNTUNED = ["epidemic", "canal", "heated_wall", "packet"]
+UNTUNED += ["flux_slab", "flux_sphere", "flux_plate"]
 
 # True values of their parameters.
 TRUE = {
