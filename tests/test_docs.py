@@ -205,12 +205,24 @@ def test_guide_is_short():
     assert sum(len(page.split()) for page in pages) < 10_000
 
 
-def test_printed_lines_of_the_guide():
-    """Compare the lines of a page without training, and name those of the others."""
+# Chains of pages that print and do not train.
+WITHOUT_TRAINING = [["declare", "conditions"], ["data"], ["domains"], ["materials"]]
+
+
+@pytest.mark.parametrize("chain", WITHOUT_TRAINING)
+def test_printed_declarations_of_the_guide(chain):
     from examples import guide
 
-    ((_, printed, _),) = guide.run("declare")
-    assert printed[1] == (guide.PRINTED / "declare_1.txt").read_text("utf-8")
+    for page, printed, _ in guide.run(*chain):
+        assert printed
+        for number, lines in printed.items():
+            path = guide.PRINTED / f"{page}_{number}.txt"
+            assert lines == path.read_text("utf-8")
+
+
+def test_printed_lines_of_the_guide_have_their_blocks():
+    from examples import guide
+
     for path in guide.PRINTED.glob("*.txt"):
         page, number = path.stem.rsplit("_", 1)
         assert path.name in guide.text(page) and guide.blocks(page)[int(number) - 1]
