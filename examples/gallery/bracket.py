@@ -2,8 +2,8 @@
 
 A steel L-bracket in plane stress hangs from its upper end and carries a shear load at
 the other end. The displacements minimise its energy: strain energy minus the work of
-the load. Sides without a condition are free. In strong form the same
-network's deflection is 98 % too small.
+the load. Sides without a condition are free. In strong form the same network's
+deflection is 98 % too small.
 
 To adapt it, change the shape, the clamp, and the work of the load; a pressure p on a
 face is `p * (n · (u, v))`, added to the energy.

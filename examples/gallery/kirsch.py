@@ -1,7 +1,7 @@
 """Stress at a hole, in pascals.
 
 A quarter of a steel plate under 100 MPa has Kirsch's tractions on its outer edges. The
-stress at the hole's top is three times that. To adapt it, change shape and tractions.
+stress at the hole's top is 300 MPa. To adapt it, change the shape and the tractions.
 """
 
 import keras

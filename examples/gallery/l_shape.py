@@ -6,8 +6,8 @@ air, and all other sides are insulated. The equation is divided by k; otherwise 
 k would make any residual small.
 
 The flux is unbounded at the re-entrant corner, so the network receives features of it
-(`layers.Features`). If the sides of such a corner keep a temperature, the error there
-can be large while the L2 error is small. The reference is a finite-element solution
+(`layers.Features`). If the sides of such a corner have a fixed temperature, the error
+there can be large although the L2 error is small. The reference is by finite elements,
 with b = 5e-3. To adapt it, change the shape, the sides, k(T), and the table of sensors.
 """
 

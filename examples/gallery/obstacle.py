@@ -1,11 +1,11 @@
 """Flow round an obstacle.
 
-A viscous fluid flows steadily through a channel and round a cylinder, at a Reynolds
-number of 20 by the channel's height. Forces and pressures are integrals of the
-solution, whose errors the verdict estimates too. The free outflow fixes the pressure.
+A viscous fluid flows steadily through a channel and round a cylinder. The Reynolds
+number, based on the channel's height, is 20. Forces and pressures are integrals of the
+solution, and the verdict estimates their errors. The free outflow fixes the pressure.
 
-To adapt it, change the shape, the viscosity and the inflow. At high Reynolds numbers
-raise it in steps, with `continuation`.
+To adapt it, change the shape, the viscosity and the inflow. Raise a high Reynolds
+number in steps, with `kp.continuation`.
 """
 
 import sympy as sp

@@ -1,9 +1,9 @@
 """A fibre in a matrix that conducts ten times less.
 
 Each material has a field and a network of its own: `Equation(..., on=fibre)` holds in a
-part of the domain, and an interface condition couples the two. `by_region` makes one
-temperature of both, for errors, integrals and plots. The exact solution is uniform
-inside, and a uniform flux with a dipole outside.
+part of the domain, and an interface condition couples the two. `by_region` combines
+both into one temperature, for errors, integrals and plots. The exact solution is
+uniform inside, and a uniform flux with a dipole outside.
 
 To adapt it, change the shapes, the conductivities and the outer condition; `flux` may
 be any expression.
