@@ -390,8 +390,8 @@ METHODS = {
     ),
     "evaluation of test data in one": (
         lambda: compiled().evaluate(PROBLEM.test_data(5)),
-        TypeError,
-        r"must be an array \(n, d\).*an object of type tuple",
+        ValueError,
+        r"must have shape \(n, .*a tuple of shape",
     ),
     "evaluation of another field": (
         lambda: compiled().evaluate(POINTS, {"v": POINTS[:, 0]}),

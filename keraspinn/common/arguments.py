@@ -5,7 +5,7 @@ import inspect
 import keras
 import numpy as np
 
-from keraspinn.common.checks import unmasked
+from keraspinn.common.checks import check_type, unmasked
 
 
 def reject_targets(y=None, **arguments):
@@ -30,13 +30,10 @@ def reject_targets(y=None, **arguments):
 
 def callback_list(callbacks):
     """Return callbacks as a list, or raise `TypeError`."""
+    expected = "a list of keras.callbacks.Callback, as [LearningRateAnnealing()]"
     callbacks = keras.tree.flatten(callbacks) if callbacks is not None else []
     for callback in callbacks:
-        if not isinstance(callback, keras.callbacks.Callback):
-            raise TypeError(
-                "`callbacks` must be a list of keras.callbacks.Callback objects, as "
-                f"[keraspinn.callbacks.LearningRateAnnealing()]. Received: {callback!r}"
-            )
+        check_type("callbacks", callback, keras.callbacks.Callback, expected)
     return callbacks
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import keras
 
+from keraspinn.common.checks import check_type
 from keraspinn.networks.mlp import MLP
 
 
@@ -34,11 +35,7 @@ def widened(network: MLP, units: int, **kwargs: Any) -> MLP:
         Chen, Goodfellow & Shlens, "Net2Net: Accelerating learning via knowledge
         transfer", arXiv 1511.05641.
     """
-    if type(network) is not MLP:
-        raise TypeError(
-            "`network` must be a keraspinn.networks.MLP. Received: "
-            f"{type(network).__name__}"
-        )
+    check_type("network", network, MLP, "a keraspinn.networks.MLP")
     wider = MLP.from_config({**network.get_config(), "units": int(units), **kwargs})
     wider.build(network.input_spec and (None, network.input_spec.axes[-1]))
     layers = [[*n.hidden, n.head] for n in (network, wider)]

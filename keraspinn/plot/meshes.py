@@ -60,10 +60,6 @@ def write_mesh(
     domain = model.problem.domain
     axes, points, there = grid_of(domain, cut(domain, at, most=3), n)
     kind, cells = _cells(there.reshape((n,) * len(axes)))
-    if not len(cells):
-        raise ValueError(
-            f"No cell of {n} points per side is inside the domain. Use a larger `n`."
-        )
     used, cells = np.unique(cells, return_inverse=True)
     points = points[used]
     columns = [domain.coordinates.index(symbol) for symbol in axes]

@@ -40,22 +40,17 @@ def check_batch(problem, name, points):
     """Raise unless a pipeline's batch is an array of points `(n, d)`.
 
     Raises:
-        TypeError: If it is no array.
-        ValueError: If it is of another shape, or is in float32 if that does not
-            resolve the domain's points.
+        ValueError: If it is no array of this shape, or is in float32 if that does
+            not resolve the domain's points.
     """
-    if not hasattr(points, "shape"):
-        raise TypeError(
-            f"A batch of points of '{name}' must be an array (n, d). Received: an "
-            f"object of type {type(points).__name__}"
-        )
-    shape = tuple(points.shape)
+    shape = tuple(getattr(points, "shape", ()))
     columns = len(problem.coordinates)
     if len(shape) != 2 or shape[1] != columns or shape[0] == 0:
         raise ValueError(
             f"A batch of points of '{name}' must have shape (n, {columns}), a column "
             f"for each of {[symbol.name for symbol in problem.coordinates]}. Received: "
-            f"shape {shape}. Make batches of single points with `dataset.batch(n)`."
+            f"a {type(points).__name__} of shape {shape}. Make batches of single "
+            "points with `dataset.batch(n)`."
         )
     # In the backend's type, which on JAX may be a smaller one.
     check_apart(problem, name, ops.convert_to_tensor(points[:1]))
@@ -73,11 +68,6 @@ def held_or_streamed(x):
 def evaluation_data(problem, x, y, batch_size, replicas=1, label="evaluation"):
     """Return points, with reference values by name, as a dataset of batches."""
     points = checked_points(problem, label, x)
-    if len(points) < replicas:
-        raise ValueError(
-            f"{replicas} devices need at least as many points, to share them. "
-            f"Received: {len(points)}"
-        )
     data = points
     if y is not None:
         data = points, problem.checked_reference_values(y, len(points))

@@ -59,8 +59,6 @@ def test_rejects_invalid_arguments(trained, tmp_path, monkeypatch):
         kp.plot.write_mesh(tmp_path / "a.vtu", model, U)
     with pytest.raises(TypeError, match="must be a scalar SymPy expression"):
         kp.plot.write_mesh(tmp_path / "a.vtu", model, {"u": "u"})
-    with pytest.raises(ValueError, match="larger `n`"):
-        kp.plot.write_mesh(tmp_path / "a.vtu", model, {"u": U}, n=3)
     monkeypatch.setitem(sys.modules, "meshio", None)
     with pytest.raises(ImportError, match=r"keraspinn\[mesh\]"):
         kp.plot.write_mesh(tmp_path / "a.vtu", model, {"u": U})
