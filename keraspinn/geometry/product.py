@@ -1,3 +1,4 @@
+import itertools
 from dataclasses import dataclass, field, replace
 
 import keras
@@ -9,52 +10,47 @@ from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.part import Part
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True)
 class ProductPart(Part):
     """Part of one domain for every point of a part of another.
 
     Args:
-        parts: The two parts.
-        counts: Numbers of uniform numbers that a point of each needs.
+        parts: A part of each factor.
+        product: The `Product`.
+
+    Attributes:
         columns: The columns of each one's coordinates in the product's.
-        spatial: Number of spatial coordinates of both, which come in their order.
         facing: The index of the one that bounds the product; `None` if neither or both
             do.
-        text: Its name in messages.
     """
 
     parts: tuple
-    counts: tuple = field(compare=False)
-    columns: list = field(compare=False)
-    spatial: int = field(compare=False)
-    facing: int | None = field(compare=False)
-    text: str = field(compare=False)
+    product: "Product" = field(compare=False)
 
-    @property
-    def draws(self):
-        """Number of uniform numbers a point of both needs."""
-        return sum(self.counts)
-
-    @property
-    def is_point(self):
-        """True if both are points."""
-        return all(part.is_point for part in self.parts)
+    def __post_init__(self):
+        pairs = list(zip(self.product.operands, self.parts, strict=True))
+        self._counts = [factor.draws(part) for factor, part in pairs]
+        self.draws = sum(self._counts)
+        self.is_point = all(part.is_point for part in self.parts)
+        self.columns = self.product.columns
+        bounding = [k for k, (f, part) in enumerate(pairs) if part is not f.interior]
+        self.facing = bounding[0] if len(bounding) == 1 else None
+        texts = [str(self.parts[k]) for k in bounding]
+        self.text = ", ".join(texts) or "the interior"
 
     def pieces(self):
         """Return the products with pieces of the part that bounds."""
-        bounding = () if self.facing is None else self.parts[self.facing].pieces()
-        return tuple(map(self._of_piece, bounding)) if len(bounding) > 1 else (self,)
-
-    def _of_piece(self, piece):
-        parts, counts = list(self.parts), list(self.counts)
-        parts[self.facing], counts[self.facing] = piece, piece.draws
-        return replace(self, parts=tuple(parts), counts=tuple(counts), text=str(piece))
+        if self.facing is None:
+            return (self,)
+        before, after = self.parts[: self.facing], self.parts[self.facing + 1 :]
+        pieces = self.parts[self.facing].pieces()
+        return tuple(replace(self, parts=(*before, p, *after)) for p in pieces)
 
     def sample(self, uniform):
         """Sample a point of each, from separate uniform numbers."""
         first, second = self.parts
-        of_first = first.sample(uniform[..., : self.counts[0]])
-        of_second = second.sample(uniform[..., self.counts[0] :])
+        of_first = first.sample(uniform[..., : self._counts[0]])
+        of_second = second.sample(uniform[..., self._counts[0] :])
         merged = library(uniform).concatenate([of_first, of_second], axis=-1)
         return columns_of(merged, np.argsort(np.concatenate(self.columns)).tolist())
 
@@ -70,7 +66,7 @@ class ProductPart(Part):
             return super().normals(points)
         chosen = columns_of(points, self.columns[self.facing])
         normals = self.parts[self.facing].normals(chosen)
-        others = self.spatial - normals.shape[-1]
+        others = len(self.product.space_coordinates) - normals.shape[-1]
         both = [normals, library(points).zeros_like(points[..., :others])]
         return library(points).concatenate(both if self.facing == 0 else both[::-1], -1)
 
@@ -136,12 +132,12 @@ class Product(OfTwo, Geometry):
         unordered = (*first.coordinates, *second.coordinates)
         parameters = [s for s in unordered if s not in {*space, *times}]
         order = [*space, *parameters, *times]
-        self._columns = [[*map(order.index, f.coordinates)] for f in self.operands]
+        self.columns = [[*map(order.index, f.coordinates)] for f in self.operands]
         ends = first.intervals | second.intervals
         lower, upper = np.array([ends[symbol] for symbol in order]).T
         super().__init__(space, lower, upper, parameters, times[0] if times else None)
         self.periodic = (*first.periodic, *second.periodic)
-        self.interior = self._part(first.interior, second.interior)
+        self.interior = ProductPart((first.interior, second.interior), self)
         self.boundary = self._each(lambda factor: factor.boundary)
         initials = self._each(lambda f: () if f.initial is None else (f.initial,))
         self.initial = initials[0] if initials else None
@@ -151,19 +147,11 @@ class Product(OfTwo, Geometry):
     def _each(self, parts):
         """Return parts of either factor, for every point inside the other."""
         first, second = self.operands
-        return (
-            *(self._part(part, second.interior) for part in parts(first)),
-            *(self._part(first.interior, part) for part in parts(second)),
+        pairs = (
+            *((part, second.interior) for part in parts(first)),
+            *((first.interior, part) for part in parts(second)),
         )
-
-    def _part(self, *parts):
-        pairs = list(zip(self.operands, parts, strict=True))
-        counts = tuple(factor.draws(part) for factor, part in pairs)
-        bounding = [k for k, (f, part) in enumerate(pairs) if part is not f.interior]
-        facing = bounding[0] if len(bounding) == 1 else None
-        text = ", ".join(str(parts[k]) for k in bounding) or "the interior"
-        spatial = len(self.space_coordinates)
-        return ProductPart(parts, counts, self._columns, spatial, facing, text)
+        return tuple(ProductPart(pair, self) for pair in pairs)
 
     def faces(self, on):
         """Return the block of values in either factor, or in both."""
@@ -173,7 +161,7 @@ class Product(OfTwo, Geometry):
         for factor in self.operands:
             values = {s: v for s, v in on.items() if s in factor.coordinates}
             chosen.append(factor.faces(values) if values else (factor.interior,))
-        return tuple(self._part(a, b) for a in chosen[0] for b in chosen[1])
+        return tuple(ProductPart(pair, self) for pair in itertools.product(*chosen))
 
     def split(self, symbols):
         """Return the factor in some coordinates, and the other."""

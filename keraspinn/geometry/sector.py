@@ -1,5 +1,5 @@
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import sympy as sp
@@ -18,19 +18,15 @@ class Polar(Part):
     Args:
         radii: The inner and the outer radius; equal on an arc.
         angles: The first angle and the last, in radians; equal on a straight edge.
-        origin: Centre of the circles, relative to the centre of the domain.
-        size: Outer radius of the domain, the scale of the tolerances.
         side: 1 if the normal points to larger radius or angle, -1 if to smaller.
-        turn: The domain's whole angle.
+        sector: The `Sector`.
         text: Its name in messages.
     """
 
     radii: tuple
     angles: tuple
-    origin: tuple
-    size: float
     side: int
-    turn: float
+    sector: "Sector" = field(compare=False)
     text: str
 
     @property
@@ -40,6 +36,12 @@ class Polar(Part):
     @property
     def _on_edge(self):
         return self.angles[0] == self.angles[1]
+
+    def _polar(self, points):
+        """Return offsets from the centre of the circles, and the radius."""
+        x0, y0 = self.sector.origin
+        x, y = points[..., 0] - x0, points[..., 1] - y0
+        return x, y, library(points).sqrt(x * x + y * y)
 
     def sample(self, uniform):
         """Sample uniformly by area or length."""
@@ -51,16 +53,14 @@ class Polar(Part):
         else:
             radius = lib.sqrt(inner**2 + (outer**2 - inner**2) * share)
         angle = start + (end - start) * uniform[..., 1]
-        x, y = self.origin
+        x, y = self.sector.origin
         point = [x + radius * lib.cos(angle), y + radius * lib.sin(angle)]
         return lib.stack(point, axis=-1)
 
     def contains(self, points):
         """Test which points have a radius and an angle in the intervals."""
-        lib = library(points)
-        x, y = points[..., 0] - self.origin[0], points[..., 1] - self.origin[1]
-        radius = lib.sqrt(x * x + y * y)
-        margin = 2 * TOLERANCE * self.size
+        lib, (x, y, radius) = library(points), self._polar(points)
+        margin = 2 * TOLERANCE * self.sector.radius
         inner, outer = self.radii
         near = (radius >= inner - margin) & (radius <= outer + margin)
         start, end = self.angles
@@ -73,16 +73,14 @@ class Polar(Part):
 
     def normals(self, points):
         """Return the radial direction on an arc, the tangential one on an edge."""
-        lib = library(points)
         if self._on_arc == self._on_edge:
             return super().normals(points)
-        x, y = points[..., 0] - self.origin[0], points[..., 1] - self.origin[1]
+        lib, (x, y, radius) = library(points), self._polar(points)
         if self._on_edge:
             angle = self.angles[0]
             one = self.side * lib.ones_like(x)
             return lib.stack([-math.sin(angle) * one, math.cos(angle) * one], axis=-1)
-        radius = self.side * lib.sqrt(x * x + y * y)
-        return lib.stack([x / radius, y / radius], axis=-1)
+        return lib.stack([x / radius, y / radius], axis=-1) * self.side
 
     def measure(self):
         """Return the area or length."""
@@ -95,8 +93,8 @@ class Polar(Part):
 
     def distance(self, coordinates, outside=False):
         """Return 1 - r²/R² or log r/R on an arc, a linear function on an edge."""
-        x, y = relative_to(self.origin, coordinates)
-        is_reentrant = self._on_edge and self.turn > math.pi * (1 + 1e-9)
+        x, y = relative_to(self.sector.origin, coordinates)
+        is_reentrant = self._on_edge and self.sector.turn > math.pi * (1 + 1e-9)
         if outside or is_reentrant or self._on_arc == self._on_edge:
             return super().distance(coordinates, outside)
         if self._on_arc:
@@ -104,7 +102,7 @@ class Polar(Part):
             return 1 - ratio if self.side == 1 else sp.log(ratio) / 2
         angle = sp.Float(self.angles[0])
         across = self.side * (x * sp.sin(angle) - y * sp.cos(angle))
-        return across / exact_number(self.size)
+        return across / exact_number(self.sector.radius)
 
 
 class Sector(Geometry):
@@ -144,8 +142,9 @@ class Sector(Geometry):
         self.radius = positive_number("radius", radius)
         self.inner = real_number(inner)
         self.angles = tuple(map(real_number, angles if np.iterable(angles) else ()))
-        turn = self.angles[1] - self.angles[0] if len(self.angles) == 2 else math.nan
-        if not (0 <= self.inner < self.radius and 0 < turn <= 2 * math.pi):
+        is_pair = len(self.angles) == 2
+        self.turn = self.angles[1] - self.angles[0] if is_pair else math.nan
+        if not (0 <= self.inner < self.radius and 0 < self.turn <= 2 * math.pi):
             raise ValueError(
                 "A sector needs center, radius, angles, inner in this order, as in "
                 "Sector((0, 0), 1, (0, 1.5), 0.5), with 0 <= inner < radius and angles "
@@ -155,17 +154,18 @@ class Sector(Geometry):
         start, end = self.angles
         corners = self._extremes()
         super().__init__(coordinates, corners.min(axis=0), corners.max(axis=0))
-        origin = tuple((np.array(self.center) - self.centre).tolist())
+        # Of the circles, relative to the centre of the domain.
+        self.origin = tuple((np.array(self.center) - self.centre).tolist())
         both = self.inner, self.radius
 
         def part(text, radii, angles, side=0):
-            return Polar(radii, angles, origin, self.radius, side, turn, text)
+            return Polar(radii, angles, side, self, text)
 
         self.interior = part("the interior", both, self.angles)
         pieces = {"outer": part("the outer arc", (self.radius,) * 2, self.angles, 1)}
         if self.inner:
             pieces["inner"] = part("the inner arc", (self.inner,) * 2, self.angles, -1)
-        if turn < 2 * math.pi:
+        if self.turn < 2 * math.pi:
             pieces["start"] = part("the first edge", both, (start, start), -1)
             pieces["end"] = part("the last edge", both, (end, end), 1)
         self.boundary = tuple(pieces.values())
