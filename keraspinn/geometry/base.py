@@ -193,16 +193,17 @@ class Geometry(Registered):
         Raises:
             ValueError: If there is no such face.
         """
-        block = at_values(self, on) or inside_at(self, on)
+        block = self._at_values(on) if set(on) <= set(self.coordinates) else ()
         if not block:
-            raise self._no_face(on)
+            raise ValueError(
+                f"`on` must be a part of the domain. Received {on}{beyond(self, on)}. "
+                f"{self.advice()}"
+            )
         return block
 
-    def _no_face(self, on):
-        return ValueError(
-            f"`on` must be a part of the domain. Received {on}{beyond(self, on)}. "
-            f"{self.advice()}"
-        )
+    def _at_values(self, on):
+        """Return the block of values of known coordinates, or an empty one."""
+        return at_values(self, on) or inside_at(self, on)
 
     def advice(self) -> str:
         """Return a sentence that lists the valid values of `on=`."""

@@ -147,12 +147,12 @@ class Box(Geometry):
         if self.time:
             self.initial = self._slice((self.dimension - 1, -1.0))
 
-    def faces(self, on):
+    def _at_values(self, on):
         """Return the block of a face, inner face, edge or corner."""
         columns = [k for k, symbol in enumerate(self.coordinates) if symbol in on]
         positions = [self._position(k, on[self.coordinates[k]]) for k in columns]
-        if len(columns) < len(on) or None in positions:
-            raise self._no_face(on)
+        if None in positions:
+            return ()
         return (self._slice(*zip(columns, positions, strict=True)),)
 
     def fixed(self, part):

@@ -102,12 +102,8 @@ class PointCloud(Geometry):
         """Return the points themselves, for all `n`."""
         return self.points.copy()
 
-    def faces(self, on):
-        """Return the block of the boundary's points at some values."""
-        block = at_values(self, on)
-        if not block:
-            raise self._no_face(on)
-        return block
+    def _at_values(self, on):
+        return at_values(self, on)  # not the planes inside the box of the points
 
     def __str__(self):
         return f"a cloud of {len(self.points)} points"

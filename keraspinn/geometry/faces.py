@@ -128,8 +128,6 @@ def _located(domain, other):
 
 def at_values(domain, on):
     """Return the block of a domain's boundary at some values, or an empty one."""
-    if not set(on) <= set(domain.coordinates):
-        return ()
     columns = [domain.coordinates.index(symbol) for symbol in on]
     relative = np.array([float(v) for v in on.values()]) - domain.centre[columns]
     margins = 2 * TOLERANCE * domain.half[columns]
@@ -147,15 +145,12 @@ def inside_at(domain, on):
     """Return the block of a domain's interior at some values, or an empty one."""
     from keraspinn.geometry.box import Box  # imports Geometry, which imports this
 
-    around = Box(domain.intervals)
-    try:
-        (face,) = around.faces(on)
-    except ValueError:  # outside
-        return ()
-    if any(abs(position) == 1 for _, position in face.fixed):  # a tangent plane
-        return ()
-    inner = portion(domain, around, face, domain.interior.contains, sharp=True)
-    return (inner,) if inner else ()
+    around, inner = Box(domain.intervals), domain.interior.contains
+    for face in around._at_values(on):
+        if all(abs(position) < 1 for _, position in face.fixed):  # no tangent plane
+            part = portion(domain, around, face, inner, sharp=True)
+            return (part,) if part else ()
+    return ()
 
 
 def beyond(domain, on):

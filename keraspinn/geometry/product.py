@@ -153,10 +153,8 @@ class Product(OfTwo, Geometry):
         )
         return tuple(ProductPart(pair, self) for pair in pairs)
 
-    def faces(self, on):
+    def _at_values(self, on):
         """Return the block of values in either factor, or in both."""
-        if not set(on) <= set(self.coordinates):
-            raise self._no_face(on)
         chosen = []
         for factor in self.operands:
             values = {s: v for s, v in on.items() if s in factor.coordinates}
