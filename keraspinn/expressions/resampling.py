@@ -43,6 +43,8 @@ def on_a_grid(points, values, resolution=None):
             f"`values` must have shape ({len(points)},), one for each point. Received: "
             f"{values.shape}"
         )
+    if len(np.unique(points, axis=0)) < len(points):
+        raise ValueError("Two of the points coincide. Give one value for each point.")
     if points.shape[1] == 1:
         order = np.argsort(points[:, 0])
         return (points[order, 0],), values.reshape(-1)[order]

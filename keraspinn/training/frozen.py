@@ -15,6 +15,12 @@ def frozen(model):
         ValueError: If the network is quantized: it could not be rebuilt.
     """
     parameters = _parameters(model)
+    if any(variable.dtype == "int8" for variable in parameters):
+        raise ValueError(
+            "A quantized network has no configuration: its float weights are lost. "
+            "Save the model before you quantize it, and quantize it again after "
+            "keras.models.load_model, with `quantize('int8')`."
+        )
     return [k for k, v in enumerate(parameters) if not v.trainable]
 
 

@@ -144,6 +144,7 @@ def test_copies_and_files_are_equal():
         (lambda: Tabulated(EVEN, EVEN, degree=2), ValueError, "1 or 3"),
         (lambda: Tabulated("k", EVEN, EVEN), ValueError, "1 or 3"),
         (lambda: Tabulated([[1, 2], [3]], [1, 2]), ValueError, "array of numbers"),
+        (lambda: Tabulated(np.ones((5, 2)), np.ones(5)), ValueError, "coincide"),
         (lambda: Tabulated(np.ones((5, 4)), np.ones(5)), ValueError, "one to three"),
         (lambda: Tabulated(np.ones((5, 2)), np.ones(4)), ValueError, "one for each"),
         (lambda: Tabulated(EVEN, EVEN)(X, Y), TypeError, "1 variable"),

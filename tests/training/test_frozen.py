@@ -228,10 +228,12 @@ def test_ensemble_frozen_later_keeps_its_weights(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_loaded_model_is_quantized_alike(tmp_path):
+def test_a_quantized_model_is_refused_with_advice(tmp_path):
     model = kp.PINNModel(problem(), kp.networks.MLP(units=8, depth=2))
     model.save(tmp_path / "model.keras")
     model.quantize("int8")
+    with pytest.raises(ValueError, match="Save the model before you quantize it"):
+        model.to_json()
     again = keras.models.load_model(tmp_path / "model.keras")
     again.quantize("int8")
     points = [[0.2, 0.7], [0.9, 0.1]]
