@@ -25,7 +25,7 @@ problem = kp.Problem(
     equations={"wave": u.diff(t, 2) - speed**2 * u.diff(x, 2)},
     conditions={
         "ends": kp.Condition(u, on="boundary"),
-        "start": kp.Condition([sp.Eq(u, exact.subs(t, 0)), u.diff(t)], on="initial"),
+        "initial": kp.Condition([sp.Eq(u, exact.subs(t, 0)), u.diff(t)], on="initial"),
     },
     reference={u: exact},
 )
@@ -36,7 +36,7 @@ annealing = kp.callbacks.LearningRateAnnealing()
 model.fit(steps_per_epoch=2000, epochs=1, verbose=2, callbacks=[annealing])
 model = model.astype("float64")
 model.compile(kp.optimizers.GaussNewton())
-sizes = {"residual": 3000, "ends": 200, "start": 200}
+sizes = {"residual": 3000, "ends": 200, "initial": 200}
 model.fit(batch_size=sizes, steps_per_epoch=20, epochs=7, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
