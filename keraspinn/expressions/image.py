@@ -22,6 +22,8 @@ class At(sp.Expr):
     is_commutative = True
 
     def __new__(cls, node, *images, **options):
+        if len(images) % 2:
+            raise ValueError("Every coordinate needs the expression that replaces it.")
         return super().__new__(cls, node, *images)
 
     @property

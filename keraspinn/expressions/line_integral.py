@@ -100,6 +100,11 @@ def without_line_integrals(expression: sp.Expr) -> sp.Expr:
 
 def _of_sympy(*arguments):
     result, *limits = arguments
+    if result.has(sp.DiracDelta):
+        raise ValueError(
+            "DiracDelta in an integral has no value at a point: write its result, "
+            f"u.subs(x, 1). Received: {sp.Integral(*arguments)}"
+        )
     for limit in limits:
         if len(limit) != 3 or any(end.is_infinite for end in limit[1:]):
             raise ValueError(
