@@ -107,6 +107,11 @@ class TimeWindows(SeriesLayer, Adaptable):
         for number, network in enumerate(self.networks):
             start, end = self.edges[number : number + 2]
             fields = propagate(network, x)
+            if (outputs := fields.value.shape[-1]) != self.output_count:
+                raise ValueError(
+                    "Each network must have one output for each of `orders`. "
+                    f"Received: {outputs} output(s), orders={self.orders}"
+                )
             if state is None:
                 result = fields
             else:

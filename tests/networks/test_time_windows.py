@@ -145,3 +145,10 @@ def test_config_round_trip(windows):
     clone.set_weights(windows.get_weights())
     x = np.linspace(-1, 1, 7)
     np.testing.assert_array_equal(values(clone, x, 2.2), values(windows, x, 2.2))
+
+
+def test_a_network_without_an_output_for_each_field_is_refused():
+    networks = [kp.networks.MLP(units=4, depth=1, outputs=1)]
+    network = kp.networks.TimeWindows(networks, [0, 1], orders=[1, 1])
+    with pytest.raises(ValueError, match="one output for each"):
+        network(np.zeros((3, 2)))
