@@ -87,7 +87,9 @@ def _find_scales_from(domain, terms, field_names, known, offsets):
     """Return the `Scales` for some offsets."""
     ones = {name: 0.0 if name in offsets else 1.0 for name in field_names}
     sizes = {name: abs(offset) for name, offset in offsets.items()}
-    sizes = ones | sizes | _estimate(domain, terms, offsets, ones, known or {})
+    estimated = _estimate(domain, terms, offsets, ones, known or {})
+    reliable = {n: s for n, s in estimated.items() if s > ROUND_OFF * sizes.get(n, 0)}
+    sizes = ones | sizes | reliable | (known or {})
     for name, offset in offsets.items():
         crosses_zero = abs(offset) <= sizes[name] and name not in (known or ())
         if crosses_zero and needs_offset(name, terms):  # exp(-E/T) would overflow

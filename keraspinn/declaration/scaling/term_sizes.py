@@ -7,7 +7,11 @@ import math
 import numpy as np
 import sympy as sp
 
-from keraspinn.declaration.probe_points import evaluate_at, initial_values
+from keraspinn.declaration.probe_points import (
+    evaluate_at,
+    initial_values,
+    probe_points,
+)
 from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
 from keraspinn.expressions import At, Field, distinct_nodes, field_and_index
 
@@ -20,6 +24,8 @@ CONDITION_QUANTILE = 0.998
 # Median of a source's absolute values relative to the largest, up to which the source
 # is narrow.
 LARGEST_MEDIAN = 0.05
+# Prescribed value relative to its formula inside the domain, below which it is zero.
+ROUND_OFF = 1e-12
 # Part of a field's magnitude at which functions of it are evaluated.
 TYPICAL_PART = 0.75
 
@@ -61,6 +67,10 @@ class TermSizes:
         quantile = CONDITION_QUANTILE if is_condition else QUANTILE
         source_at = functools.partial(_magnitude, source, domain, points)
         self.source = max(target, source_at(quantile))
+        if is_condition and source.free_symbols:  # zero here, as sin(pi x) at x = 1
+            inside = probe_points(domain, domain.blocks("interior"))
+            if self.source < ROUND_OFF * _magnitude(source, domain, inside):
+                self.source = 0.0
         is_low = source_at(0.5) <= LARGEST_MEDIAN * source_at(1.0)
         self.is_narrow = is_low and bool(source.free_symbols)
         self._rates = {}  # relative derivatives of an oscillating source

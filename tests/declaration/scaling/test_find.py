@@ -405,3 +405,32 @@ def test_a_value_that_is_constant_up_to_round_off_does_not_scale_its_field():
     }
     box = kp.geometry.Box({X: (-0.5, 1), Y: (-0.5, 1.5)})
     assert 0.3 < kp.Problem(box, equations, conditions).scales.field("p") < 10
+
+
+def test_a_value_that_is_zero_up_to_round_off_does_not_scale_its_field():
+    w, m = (sp.Function(name)(X, Y) for name in "wm")
+    exact = sp.sin(sp.pi * X) * sp.sin(sp.pi * Y)  # 1e-16 at X = 1
+    box = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+    equations = {
+        "load": m.diff(X, 2) + m.diff(Y, 2) - 4 * sp.pi**4 * exact,
+        "moment": w.diff(X, 2) + w.diff(Y, 2) - m,
+    }
+    edges = [sp.Eq(m, -2 * sp.pi**2 * exact), sp.Eq(w, exact)]
+    conditions = {"edges": kp.Condition(edges, on="boundary")}
+    assert 0.3 < kp.Problem(box, equations, conditions).scales.field("w") < 3
+
+
+@pytest.mark.parametrize(
+    "initial, flux",
+    [(3, 1.2e-16), (3 + sp.sin(2.0 * X) ** 2 + sp.cos(2.0 * X) ** 2, 0)],
+)
+def test_round_off_beside_an_offset_does_not_scale_the_field(initial, flux):
+    w = sp.Function("w")(X, T)
+    conditions = {
+        "right": kp.Condition(sp.Eq(w.diff(X), flux), on={X: 1}),
+        "left": kp.Condition(w.diff(X), on={X: 0}),
+        "initial": kp.Condition(sp.Eq(w, initial), on="initial"),
+    }
+    domain = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
+    heat = {"heat": w.diff(T) - w.diff(X, 2)}
+    assert 1 < kp.Problem(domain, heat, conditions).scales.field("w") < 10
