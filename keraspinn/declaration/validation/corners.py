@@ -16,6 +16,8 @@ LARGEST_MISMATCH = 0.01
 # Round-off: of distances to faces that meet, and of the network's influence on a flux,
 # relative to that nearby.
 ROUND_OFF = 1e-6
+# Contradiction relative to terms of a field of this size, up to which it is round-off.
+LEAST = 1e-9
 # Distance to probe points on a part, relative to the domain's half extent, up to which
 # its ends are near: about ten times that of neighbours in the plane.
 NEAR = 0.04
@@ -26,21 +28,22 @@ def describe_contradictory_corners(domain, terms, forms):
 
     On a face with a hard value, derivatives along the face follow from the value. A
     Neumann or Robin condition on a face at a right angle prescribes such a derivative.
-    A flux that begins at once contradicts a hard initial value in this way: the error
-    of a heated pipe was 1.8e-3 after its loss had fallen to 1e-11.
+    A flux that is switched on initially contradicts a hard initial value in this way:
+    the error of a heated pipe was 1.8e-3 after its loss had fallen to 1e-11.
 
     Args:
         domain: The geometry.
         terms: Dict from names to `Term`s, hard ones included.
         forms: Dict from names of fields to their `HardForm`.
     """
-    conditions, boundary = condition_terms(terms), {*domain.boundary}
+    conditions, hard_parts = condition_terms(terms), {*domain.boundary, domain.initial}
     hard_faces = {p: None for t in conditions if t.hard for p in t.parts}
     soft = [t for t in conditions if not (t.hard or t.regions)]
     common_points = functools.cache(functools.partial(_common_points, domain))
+    is_face = functools.cache(functools.partial(_is_face, domain))
     for term, hard in itertools.product(soft, hard_faces):
         for face, expression in itertools.product(term.parts, term.expressions):
-            if face not in boundary or hard not in {*boundary, domain.initial} - {face}:
+            if hard not in hard_parts - {face} or not is_face(face):
                 continue
             if expression.has(At) or not expression.has(sp.Derivative):
                 continue
@@ -70,21 +73,33 @@ def _mismatch(domain, expression, forms, face, edge):
     parts = [p.subs(known).doit() for p in sp.Add.make_args(expression)]
     parts = [part for part in parts if not part.has(Field)]
     symbols = *domain.coordinates, *domain.normal
-    expressions = [whole.xreplace(some) - missed, missed, *parts]
     nearby = probe_points(domain, ((face,), *domain.blocks("interior")))
     normals = probe_normals(domain, ((face,),))
     normals = np.resize(normals, (len(nearby), normals.shape[1]))
     at_edge = np.asarray(domain.normals(face, edge - domain.centre))
     points = np.vstack([np.hstack([edge, at_edge]), np.hstack([nearby, normals])])
-    free, missed, *parts = np.abs(evaluate_at(expressions, symbols, points))
+    sizes = [abs(v).max() for v in evaluate_at(known.values(), symbols, points)]
+    pairs = zip(domain.coordinates, domain.half, strict=True)
+    ramp = sp.exp(sum(symbol / half for symbol, half in pairs))
+    typical = dict.fromkeys(expression.atoms(Field), sp.S.Zero)
+    typical |= {f: size * ramp for f, size in zip(known, sizes, strict=True)}
+    terms = expression.subs(typical).doit()
+    expressions = [whole.xreplace(some) - missed, missed, terms, *parts]
+    free, missed, terms, *parts = np.abs(evaluate_at(expressions, symbols, points))
     if free[: len(edge)].max() > ROUND_OFF * free.max():  # not at a right angle
         return 0.0
-    largest, missed = np.max([missed, *parts]), missed[: len(edge)].max()
-    return float(missed) if missed > LARGEST_MISMATCH * largest else 0.0
+    least = max(LARGEST_MISMATCH * np.max([missed, *parts]), LEAST * terms.max())
+    missed = missed[: len(edge)].max()
+    return float(missed) if missed > least else 0.0
 
 
 def _common_points(domain, hard, face):
     """Return points of two faces, zeros of both distances by Newton's method."""
+    if hard == domain.initial:
+        points = probe_points(domain, ((face,),))
+        time = domain.time_coordinate
+        points[:, domain.coordinates.index(time)] = domain.intervals[time][0]
+        return points[is_on(domain, (face,), points - domain.centre)]
     try:
         distances = [domain.distance(part) for part in (hard, face)]
     except ValueError:  # no distance is known
@@ -93,6 +108,12 @@ def _common_points(domain, hard, face):
     values = np.nan_to_num(evaluate_at(distances, domain.coordinates, points))
     points = points[np.abs(values).max(axis=0) < ROUND_OFF]  # converged
     return points[_is_near(domain, hard, points) & _is_near(domain, face, points)]
+
+
+def _is_face(domain, part):
+    """Return whether a part is a face or a portion of one."""
+    points = probe_points(domain, ((part,),)) - domain.centre
+    return is_on(domain, domain.boundary, points).all()
 
 
 def _is_near(domain, part, points):
