@@ -12,7 +12,7 @@ from keraspinn.geometry import Box
 def hardened(problem: Problem, features: list) -> Problem:
     """Return a problem whose conditions are hard, where that needs no compromise.
 
-    A condition stays soft where `hard=True` is refused or warned of.
+    A condition stays soft where `hard=True` is refused or adds a warning.
 
     Args:
         problem: The `Problem`. All stay soft beside features of corners and steps. On
@@ -23,6 +23,7 @@ def hardened(problem: Problem, features: list) -> Problem:
     # Behind a hard condition a network cannot use features of corners and steps.
     if problem.energy is None and sp.Tuple(*features).has(sp.atan, sp.erf):
         return problem
+    _, known = _declared(type(problem), problem.get_config())
     for name, condition in problem.conditions.items():
         if not isinstance(condition, Condition) or condition.hard or condition.regions:
             continue
@@ -31,8 +32,17 @@ def hardened(problem: Problem, features: list) -> Problem:
             continue
         config = problem.get_config()
         config["conditions"][name]["config"]["hard"] = True
-        with contextlib.suppress(ValueError, UserWarning), warnings.catch_warnings():
-            # A network would round a kink.
-            warnings.simplefilter("error", UserWarning)
-            problem = type(problem).from_config(config)
+        with contextlib.suppress(ValueError):
+            changed, warned = _declared(type(problem), config)
+            if warned <= known:  # a network would round a kink
+                problem = changed
     return problem
+
+
+def _declared(kind, config):
+    """Return the problem of a config, and the texts of its warnings, a set."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        problem = kind.from_config(config)
+    texts = {str(w.message) for w in caught if issubclass(w.category, UserWarning)}
+    return problem, texts

@@ -888,7 +888,9 @@ def test_boundary_condition_is_made_hard_despite_a_warning_by_numpy():
 
 
 @pytest.mark.parametrize("flux, is_hard", [(1, False), (t, True)])
-def test_initial_condition_stays_soft_where_a_flux_begins_at_once(flux, is_hard):
+def test_initial_condition_stays_soft_where_a_flux_is_switched_on_initially(
+    flux, is_hard
+):
     c = sp.Function("c")(x, t)
     problem = kp.Problem(
         kp.geometry.Box({x: (0, 1)}, time={t: (0, 1)}),
@@ -900,6 +902,22 @@ def test_initial_condition_stays_soft_where_a_flux_begins_at_once(flux, is_hard)
         },
     )
     assert hardened(problem, []).conditions["initial"].hard == is_hard
+
+
+def test_conditions_are_made_hard_beside_a_contradiction_that_was_declared():
+    c = sp.Function("c")(x, t)
+    conditions = {
+        "left": kp.Condition(c, on={x: 0}),
+        "wall": kp.Condition(sp.Eq(c.diff(x), 1), on={x: 1}),
+        "initial": kp.Condition(c, on="initial", hard=True),
+    }
+    with pytest.warns(UserWarning, match="'wall' contradicts"):
+        problem = kp.Problem(
+            kp.geometry.Box({x: (0, 1)}, time={t: (0, 1)}),
+            {"heat": sp.Eq(c.diff(t), c.diff(x, 2))},
+            conditions,
+        )
+    assert hardened(problem, []).conditions["left"].hard
 
 
 def test_a_network_is_chosen_for_fields_of_fewer_coordinates():
