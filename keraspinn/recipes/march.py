@@ -25,7 +25,7 @@ from keraspinn.training.checks import check_output_count
 # Loss, in scaled terms, up to which `windows="auto"` accepts a window.
 LARGEST_LOSS = 1e-6
 
-# Loss from which on `march` warns that windows continue from a wrong field.
+# Loss above which `march` warns that windows may continue from a wrong field.
 WRONG_LOSS = 1e-2
 
 # Loss below which the next window of `windows="auto"` is longer.
@@ -164,7 +164,7 @@ def march(
         if not loss <= WRONG_LOSS:
             warnings.warn(
                 f"The window from {start:g} to {stop:g} ends at a loss of {loss:.1e}: "
-                "its field is wrong, and later ones continue from it. Give more "
+                "its field may be wrong, and later windows continue from it. Give more "
                 "windows, or more steps: recipe=keraspinn.recipes.OneStage(steps).",
                 stacklevel=2,
             )
