@@ -137,6 +137,11 @@ class _Check:
                     "that an equation or a condition contains in this form can be "
                     f"evaluated at other points, by `{call}.subs(...)`."
                 )
+        if len(set(field.args)) < len(field.args):
+            raise ValueError(
+                "a field must be applied to each coordinate once. Received "
+                f"{field}, which repeats one. Write {call}."
+            )
         other = self._fields.setdefault(name, field)
         if other.args != field.args:
             raise ValueError(

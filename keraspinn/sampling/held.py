@@ -36,6 +36,12 @@ class Held(Sampler):
         # Copies: a later change of the user's arrays must not change the training.
         self.points = point_array("points", points)
         self.targets = None if targets is None else np.array(targets, dtype="float64")
+        rows = len(self.points)
+        if self.targets is not None and self.targets.shape[:-1] != (rows,):
+            raise ValueError(
+                f"`targets` must be an array ({rows}, k), a row for each point. "
+                f"Received: shape {self.targets.shape}"
+            )
         self.requested = check_count("count", count, None)
 
     def count(self, place):

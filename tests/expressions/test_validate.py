@@ -65,6 +65,8 @@ def test_errors_name_the_equation():
         (U(x, y, t), r"argument t is not one of them"),
         (U(2 * x, y), r"argument 2\*x is not one of them.*`on=`"),
         (U(0, y), "argument 0 is not one of them"),
+        (U(x, x), "repeats one. Write"),
+        (U(x, y, y), "repeats one. Write"),
         (u + U(y, x), r"two orders.*u\(x, y\) and u\(y, x\)"),
         (u.diff(x) + U(y, x).diff(x), "two orders"),
         (u + sp.Function("u", real=True)(x, y), "two different symbols are called 'u'"),

@@ -142,6 +142,7 @@ def test_residual_based_rejects_invalid_arguments(wrong, word):
         ((np.zeros(3),), r"\(n, d\).*shape \(3,\)"),
         ((np.zeros((0, 1)),), r"shape \(0, 1\)"),
         ((np.array([[np.nan]]),), "must be finite.*row 0"),
+        ((np.zeros((3, 1)), np.zeros((2, 1))), r"`targets`.*\(3, k\).*shape \(2, 1\)"),
         ((np.zeros((3, 1)), None, 0), "`count` must be a positive integer"),
     ],
 )

@@ -85,12 +85,18 @@ def mesh_of(distribution):
     """
     if distribution is None:
         return None
-    is_known = isinstance(distribution, keras.distribution.DataParallel)
-    if not is_known or distribution.num_processes > 1:
+    if not isinstance(distribution, keras.distribution.DataParallel):
         raise ValueError(
-            "Models here train on several devices of one process, by keras."
-            "distribution.set_distribution(keras.distribution.DataParallel()). "
-            f"Received: keras.distribution.{type(distribution).__name__}"
+            "Models here train on several devices by keras.distribution.DataParallel: "
+            "each has all weights, and its share of the points or of an ensemble's "
+            f"members. Received: keras.distribution.{type(distribution).__name__}. "
+            "Write keras.distribution.set_distribution("
+            "keras.distribution.DataParallel())"
+        )
+    if distribution.num_processes > 1:
+        raise ValueError(
+            "On JAX one process trains on all its devices. Received: "
+            f"{distribution.num_processes} processes. Start one alone"
         )
     return distribution.device_mesh.backend_mesh
 
