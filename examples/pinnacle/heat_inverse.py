@@ -14,18 +14,8 @@ from examples.public_examples.pinnacle import heat_inverse
 seed, adam, second = 0, 16000, 0
 keras.utils.set_random_seed(seed)
 
-declared = heat_inverse()
-a, u = declared.fields
-measured = declared.conditions["measured"]
-problem = kp.Problem(
-    domain=declared.domain,
-    equations=declared.equations,
-    conditions={
-        "edge": declared.conditions["edge"],
-        "measured": kp.Data(measured.points, {u: measured.targets[:, 0]}, weight=100),
-    },
-    reference=declared.reference,
-)
+problem = heat_inverse(weight=100)
+a, u = problem.fields
 
 networks = {f: kp.networks.MLP(units=20, depth=2) for f in (a, u)}
 model = kp.PINNModel(problem, networks, seed=seed)
@@ -34,4 +24,4 @@ model.fit(steps_per_epoch=adam, epochs=1, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 print(error)
-figure = kp.plot.field(model, a, at={declared.domain.coordinates[-1]: 0}, label="a")
+figure = kp.plot.field(model, a, at={problem.domain.coordinates[-1]: 0}, label="a")

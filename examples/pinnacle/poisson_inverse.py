@@ -13,18 +13,7 @@ from examples.public_examples.pinnacle import poisson_inverse
 seed, adam, second = 0, 4000, 0
 keras.utils.set_random_seed(seed)
 
-declared = poisson_inverse()
-a, u = declared.fields
-measured = declared.conditions["measured"]
-problem = kp.Problem(
-    domain=declared.domain,
-    equations=declared.equations,
-    conditions={
-        "edge": declared.conditions["edge"],
-        "measured": kp.Data(measured.points, {u: measured.targets[:, 0]}, weight=10),
-    },
-    reference=declared.reference,
-)
+problem = poisson_inverse(weight=10)
 
 network = kp.networks.MLP(units=20, depth=2, outputs=2)
 model = kp.PINNModel(problem, network, seed=seed)
@@ -33,4 +22,4 @@ model.fit(steps_per_epoch=adam, epochs=1, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 print(error)
-figure = kp.plot.field(model, a, label="a")
+figure = kp.plot.field(model, problem.fields[0], label="a")

@@ -233,7 +233,7 @@ def gray_scott():
     )
 
 
-def poisson_inverse():
+def poisson_inverse(weight=1.0):
     """Declare the inverse problem with a source term that fits PINNacle's solution.
 
     The source term of its program has 2 x + 1 instead of 2 x − 1.
@@ -252,14 +252,14 @@ def poisson_inverse():
         kp.geometry.Box({x: (0, 1), y: (0, 1)}),
         {"poisson": sum((a * u.diff(c)).diff(c) for c in (x, y)) + source},
         {
-            "measured": kp.Data(points, {u: measured}),
+            "measured": kp.Data(points, {u: measured}, weight),
             "edge": kp.Condition(a - exact[a], on="boundary"),
         },
         exact,
     )
 
 
-def heat_inverse():
+def heat_inverse(weight=1.0):
     """Declare an unknown coefficient that depends on x and y, not on t."""
     u, a = function("u", x, y, t), function("a", x, y)
     sines, fading = sp.sin(pi * x) * sp.sin(pi * y), sp.exp(-t)
@@ -269,12 +269,13 @@ def heat_inverse():
     rng = np.random.default_rng(0)
     points = rng.uniform((-1, -1, 0), 1, (2_500, 3))
     measured = np.sin(np.pi * points[:, :2]).prod(axis=1) * np.exp(-points[:, 2])
+    noise = 0.1 * rng.normal(size=2_500)
     diffused = sum((a * u.diff(c)).diff(c) for c in (x, y))
     return kp.Problem(
         kp.geometry.Box({x: (-1, 1), y: (-1, 1)}, time={t: (0, 1)}),
         {"heat": u.diff(t) - diffused - fading * source},
         {
-            "measured": kp.Data(points, {u: measured + 0.1 * rng.normal(size=2_500)}),
+            "measured": kp.Data(points, {u: measured + noise}, weight),
             "edge": kp.Condition(a - 2 - sines, on="boundary"),
         },
         {u: fading * sines, a: 2 + sines},
