@@ -3,12 +3,17 @@ from typing import SupportsFloat
 
 import numpy as np
 import sympy as sp
+from scipy.ndimage import gaussian_filter
 
 from keraspinn.common.checks import check_known, check_type, real_number
 from keraspinn.declaration.formulas import expression_name
 from keraspinn.geometry.grids import inside
 from keraspinn.plot.style import Canvas, Drawn, colours, new_figure, plain
 from keraspinn.training import Ensemble, PINNModel
+
+# Smoothed share of a grid's cells in the domain, below which a map is covered: half a
+# cell inside of the rim, where cells leave no gaps.
+RIM = 0.7
 
 
 def field(
@@ -107,6 +112,7 @@ def draw(panel, domain, axes, drawn, label, at, limits=None):
         return
     ((second, y),) = others
     image = panel.pcolormesh(x, y, values.T, shading="nearest", **colours(*limits))
+    hide_outside(panel, axes, ~np.ma.getmaskarray(values))
     panel.set_ylabel(plain(second.name))
     shrink = 1.0
     if set(axes) <= set(domain.space_coordinates):
@@ -114,6 +120,21 @@ def draw(panel, domain, axes, drawn, label, at, limits=None):
         # A flat domain leaves room above and below; make the bar as high as the map.
         shrink = min(1.0, 1.2 * np.ptp(y) / np.ptp(x))
     panel.figure.colorbar(image, ax=panel, label=label, shrink=shrink)
+
+
+def hide_outside(panel, axes, there):
+    """Cover the part of a map outside the domain, so that its rim is smooth.
+
+    Args:
+        panel: Matplotlib axes.
+        axes: Dict from two coordinates to their values.
+        there: Boolean array with an axis for each: which points are in the domain.
+    """
+    if not there.all():
+        share = gaussian_filter(there.astype("float64"), 1.0)
+        colour = [panel.get_facecolor()]
+        rim = {"levels": [-1.0, RIM], "colors": colour, "antialiased": True}
+        panel.contourf(*axes.values(), share.T, **rim)
 
 
 def _draw_curve(panel, x, values, deviation=None):

@@ -2,8 +2,12 @@ import numpy as np
 
 from keraspinn.common.checks import check_known
 from keraspinn.metrics import RelativeL2
+from keraspinn.plot.fields import grid_of, hide_outside
 from keraspinn.plot.style import Canvas, Drawn, colours, new_figure, plain
 from keraspinn.training.model import PINNModel, check_one_model
+
+# Points per side of the grid that finds a domain's rim.
+GRID = 400
 
 
 def solution(
@@ -114,9 +118,10 @@ def _draw_map(panel, domain, points, values, options):
 
         known = ~np.isnan(values)
         triangles = Triangulation(*points[known].T)
-        middles = points[known][triangles.triangles].mean(axis=1)
-        there = domain.contains(domain.interior, middles - domain.centre)
-        triangles.set_mask(~np.asarray(there))  # outside the domain, as in a hole
-        return panel.tripcolor(triangles, values[known], shading="gouraud", **options)
+        options["shading"] = "gouraud"
+        image = panel.tripcolor(triangles, values[known], **options)
+        axes, _, there = grid_of(domain, {}, GRID)
+        hide_outside(panel, axes, there.reshape(GRID, GRID))  # as a hole
+        return image
     table = values[np.lexsort((points[:, 0], points[:, 1]))].reshape(len(y), len(x))
     return panel.pcolormesh(x, y, table, shading="gouraud", **options)

@@ -107,6 +107,18 @@ def test_holes_are_left_out_and_not_predicted(trained, monkeypatch):
     assert np.isfinite(image.compressed()).all()
 
 
+def test_the_rim_of_a_hole_is_smooth(trained):
+    u = sp.Function("u")(X, Y)
+    square = kp.geometry.Box({X: (-1, 1), Y: (-1, 1)})
+    plate = square - kp.geometry.Disk((0, 0), 0.3)
+    model, _ = trained(kp.Problem(plate, {"heat": u.diff(X, 2) + u.diff(Y, 2)}))
+    figure = kp.plot.field(model, u, n=101)  # cells of 0.02
+    _, cover = figure.axes[0].collections
+    (path,) = cover.get_paths()
+    radii = np.linalg.norm(path.vertices, axis=1)
+    assert 0.299 < radii.min() and radii.max() < 0.32 and np.ptp(radii) < 0.016
+
+
 def test_a_removed_side_is_left_out(trained):
     u = sp.Function("u")(X, Y)
     square = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
@@ -149,7 +161,7 @@ def test_rejects_invalid_arguments(trained, at, error, message):
     model, _ = trained(HEAT)
     with pytest.raises(error, match=message):
         kp.plot.field(model, U, at=at)
-    with pytest.raises(TypeError, match="must be a SymPy expression"):
+    with pytest.raises(TypeError, match="must be a scalar SymPy expression"):
         kp.plot.field(model, "u", at={T: 0})
 
 
