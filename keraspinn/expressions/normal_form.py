@@ -10,6 +10,18 @@ from keraspinn.expressions.field import Field
 from keraspinn.expressions.line_integral import line_integrals
 from keraspinn.expressions.nodes import NODES
 
+_MATRICES = (sp.MatrixBase, sp.MatrixExpr)
+# Advice for objects of some types.
+_HINTS = {
+    (list, tuple, dict, set, *_MATRICES): "Pass its equations one by one.",
+    str: "Text is never evaluated; build the expression with SymPy.",
+    numbers.Number: "Write `sympy.Eq(u, {0!r})` to set a field to it.",
+    sp.FunctionClass: "Apply the function to the coordinates, as in {0}(x, y).",
+    Boolean: "Inequalities and logic may occur only in the conditions of a "
+    "`sympy.Piecewise`. For an obstacle, u >= g and e >= 0, write the equation "
+    "`sympy.Min(u - g, e)`.",
+}
+
 
 def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr:
     """Convert an equation to the expression that must vanish.
@@ -47,16 +59,7 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
             "sympy.Function('u').diff(x), which SymPy makes 1; or `==` was used. Write "
             "`sympy.Eq(left, right)`, and a field of coordinates as `u(x, t)`."
         )
-    is_equation = isinstance(equation, sp.Eq)
-    is_logic = isinstance(equation, (sp.Rel, Boolean)) and not equation.is_Symbol
-    if is_logic and not is_equation:
-        raise TypeError(
-            f"{called} must be a `sympy.Eq`, or an expression that means '= 0'. "
-            f"Received the {type(equation).__name__} {equation}. Inequalities and "
-            "logic may occur only in the conditions of a `sympy.Piecewise`. For an "
-            "obstacle, u >= g and e >= 0, write the equation `sympy.Min(u - g, e)`."
-        )
-    sides = equation.args if is_equation else (equation,)
+    sides = equation.args if isinstance(equation, sp.Eq) else (equation,)
     for side in sides:
         _check_scalar(side, called)
     left, right = (*map(line_integrals, sides), sp.S.Zero)[:2]
@@ -107,20 +110,11 @@ def _with_numbers(expression):
 
 
 def _check_scalar(side, called):
-    matrices = (sp.MatrixBase, sp.MatrixExpr)
-    if not isinstance(side, sp.Expr) or isinstance(side, matrices):
-        hint = ""
-        if isinstance(side, (list, tuple, dict, set, *matrices)):
-            hint = " Pass its equations one by one."
-        elif isinstance(side, str):
-            hint = " Text is never evaluated; build the expression with SymPy."
-        elif isinstance(side, numbers.Number):
-            hint = f" Write `sympy.Eq(u, {side!r})` to set a field to it."
-        elif isinstance(side, sp.FunctionClass):
-            hint = f" Apply the function to the coordinates, as in {side}(x, y)."
+    if not isinstance(side, sp.Expr) or isinstance(side, _MATRICES):
+        hint = next((h for kinds, h in _HINTS.items() if isinstance(side, kinds)), "")
         raise TypeError(
             f"{called} must be a scalar SymPy expression or a `sympy.Eq`. Received "
-            f"{side!r} of type {type(side).__name__}.{hint}"
+            f"{side!r} of type {type(side).__name__}. {hint.format(side)}"
         )
     for derivative in side.atoms(sp.Derivative):
         # SymPy would evaluate it to zero and drop the term without a warning.

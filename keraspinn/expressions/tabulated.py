@@ -187,13 +187,9 @@ def _check_grid(axes, values, degree):
             f"{values.shape}"
         )
     for index, axis in enumerate(axes):
-        if len(axis) <= degree:
+        if len(axis) <= degree or not (axis[1:] > axis[:-1]).all():
             raise ValueError(
-                f"Axis {index + 1} needs at least {degree + 1} points for a spline of "
-                f"degree {degree}. Received: {len(axis)}"
-            )
-        if not (axis[1:] > axis[:-1]).all():
-            raise ValueError(
-                f"Axis {index + 1} must increase from each point to the next. "
-                f"Received: {axis[:6]}…"
+                f"Axis {index + 1} must increase from each point to the next, and have "
+                f"at least {degree + 1} points for a spline of degree {degree}. "
+                f"Received: {len(axis)} points, {axis[:6]}…"
             )
