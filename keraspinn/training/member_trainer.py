@@ -207,17 +207,11 @@ class MemberTrainer(Trainer):
         """Explain in a sentence why the last member's next step is not finite."""
         text = "Train another ensemble."
         if self.step is not None:  # as it is in a loaded one
-            text = self._explain_member(np.argmax(self.member_steps))
+            text = self.explain_member(np.argmax(self.member_steps))
         return f"All {self._members.size} members have stopped. {text}"
 
-    def explain_stop(self, number):
+    def explain_member(self, number):
         """Explain in a sentence why a member's next step is not finite."""
-        return (
-            f"Member {number} of {self._members.size} has stopped; the others "
-            f"continue. {self._explain_member(number)}"
-        )
-
-    def _explain_member(self, number):
         model = self._members.load(number)
         step = dataclasses.replace(self.step, seed=model.seed)
         state = keras.tree.map_structure(lambda t: t[number], self.state.read())
@@ -238,7 +232,10 @@ class ReportStopped(keras.callbacks.Callback):
         stopped = set(self.model.stopped)
         if len(stopped) < self.model.size:  # else an error is raised
             for number in sorted(stopped - self._reported):
-                warnings.warn(self.model.trainer.explain_stop(number), stacklevel=2)
+                cause = self.model.trainer.explain_member(number)
+                whose = f"Member {number} of {self.model.size}"
+                text = f"{whose} has stopped; the others continue. {cause}"
+                warnings.warn(text, stacklevel=2)
         self._reported = stopped
 
     def on_test_begin(self, logs=None):
