@@ -4,6 +4,7 @@ import collections
 
 import sympy as sp
 
+from keraspinn.declaration.steps import prescribed_value
 from keraspinn.declaration.terms import condition_terms, equation_expressions
 from keraspinn.expressions import Field, fields_of, required_derivatives
 
@@ -74,10 +75,8 @@ def _substituted(expressions, values):
 
 def _constant(expression):
     """Return the name of the field that an expression sets to a constant, in a set."""
-    fields = expression.atoms(Field)
-    others = expression.xreplace(dict.fromkeys(fields, sp.S.One)).atoms(sp.Symbol)
-    is_value = len(fields) == 1 and not others and not expression.has(sp.Derivative)
-    return {field.func.__name__ for field in fields} if is_value else set()
+    field, value = prescribed_value(expression) or (None, sp.nan)
+    return {field.func.__name__} if field and not value.free_symbols else set()
 
 
 def _is_mixed(index, axes):
