@@ -118,18 +118,6 @@ def softplus(x, order):
     return [ops.softplus(x)] + [derivative[k] * (1.0 / (k + 1)) for k in range(order)]
 
 
-@register_activation(keras.activations.softsign, keras.ops.softsign)
-def softsign(x, order):
-    """Use y = x / (1 + |x|), a shifted reciprocal on either side of zero."""
-    side = ops.where(x < 0, -ops.ones_like(x), ops.ones_like(x))
-    reciprocal = 1.0 / (1.0 + ops.abs(x))
-    y, derivative = [x * reciprocal], ops.square(reciprocal)
-    for _ in range(order):
-        y.append(derivative)
-        derivative = derivative * reciprocal * -side
-    return y
-
-
 def power(exponent):
     """Return a function that computes the coefficients of a real power."""
 
@@ -148,6 +136,14 @@ def power(exponent):
 register_activation(ops.square)(power(2))
 register_activation(ops.sqrt)(power(0.5))
 register_activation(ops.reciprocal)(power(-1))
+
+
+@register_activation(keras.activations.softsign, keras.ops.softsign)
+def softsign(x, order):
+    """Use y = x / (1 + |x|) = ±1 ∓ 1 / (1 ± x) on either side of zero."""
+    side = ops.where(x < 0, -ops.ones_like(x), ops.ones_like(x))
+    first, *rest = power(-1)(1.0 + ops.abs(x), order)
+    return [x * first, *(c * (-side if k % 2 else -1.0) for k, c in enumerate(rest))]
 
 
 @register_activation(ops.log)
