@@ -79,9 +79,8 @@ class PointCloud(Geometry):
     ) -> None:
         self.points = point_array("points", points, least=2)
         dimension = self.points.shape[1]
-        sets = {}
-        for name, entry in (boundary or {}).items():
-            sets[name] = _points_and_normals(name, entry, dimension)
+        pairs = (boundary or {}).items()
+        sets = {n: _points_and_normals(n, entry, dimension) for n, entry in pairs}
         self.sets = self._boundary = sets
         everything = np.concatenate([self.points, *(p for p, _ in self.sets.values())])
         lower, upper = everything.min(axis=0), everything.max(axis=0)

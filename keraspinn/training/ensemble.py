@@ -10,7 +10,6 @@ import keras
 import numpy as np
 from numpy.typing import ArrayLike
 
-from keraspinn import backend
 from keraspinn.backend.compatibility import has_exclusions
 from keraspinn.common.checks import check_count, checked_seed
 from keraspinn.common.typing import Optimizer
@@ -108,7 +107,6 @@ class Ensemble(ProblemModel):
                 "An ensemble trains on one device. Make it outside of the strategy's "
                 f"scope. Received: {self.replica_count} devices"
             )
-        backend.check_dtype(self.variable_dtype)
         network = checks.checked_network(problem, network)
         seeds = range(self.seed, self.seed + self.size)
         networks = drawn_networks(problem, network, self.variable_dtype, seeds)
