@@ -83,22 +83,18 @@ def build_network(problem, network, points):
             f"of {coordinates}. Received: {network!r}, which does not: see the error "
             "above. Make a new network for each problem."
         ) from error
-    if not hasattr(outputs, "shape"):
-        raise ValueError(
-            "The network must output one tensor, with a column for each field. "
-            f"Received: an object of type {type(outputs).__name__}. Join several "
-            "tensors with keras.layers.Concatenate."
-        )
-    check_output_count(problem, outputs.shape[-1])
+    several = [type(outputs).__name__]  # in place of a shape
+    check_output_count(problem, getattr(outputs, "shape", several)[-1])
 
 
 def check_output_count(problem, outputs):
     """Raise `ValueError` unless a network has one output for each field."""
     if outputs != len(names := problem.field_names):
         raise ValueError(
-            f"The network must output one column for each field {list(names)}. "
-            f"Received a network with {outputs} output(s). Write, for example, "
-            f"keraspinn.networks.MLP(outputs={len(names)})."
+            "The network must output one tensor, with one column for each field "
+            f"{list(names)}. Received a network with {outputs} output(s). Write "
+            f"keraspinn.networks.MLP(outputs={len(names)}), or join several tensors "
+            "with keras.layers.Concatenate."
         )
 
 
