@@ -59,7 +59,7 @@ def growth(logarithm=False, initial=10, capacity=10_000):
     return kp.Problem(
         kp.geometry.Box(time={T: (0, 14)}),
         {"growth": sp.Eq(n.diff(T), rate)},
-        {"start": kp.Condition(sp.Eq(n, value), on="initial")},
+        {"initial": kp.Condition(sp.Eq(n, value), on="initial")},
         {n: exact},
     )
 
@@ -82,7 +82,7 @@ def decay(rate):
     return kp.Problem(
         kp.geometry.Box(time={T: (0, 1)}),
         {"decay": sp.Eq(u.diff(T, 2), rate**2 * u)},
-        {"start": kp.Condition([sp.Eq(u, 1), sp.Eq(u.diff(T), -rate)], on="initial")},
+        {"initial": kp.Condition([sp.Eq(u, 1), sp.Eq(u.diff(T), -rate)], on="initial")},
         {u: sp.exp(-rate * T)},
     )
 
@@ -101,7 +101,7 @@ def rod(sign=1, faces=(0, 1)):
     return kp.Problem(
         kp.geometry.Box({X: (0, 1)}, time={T: (0, 0.5)}),
         {"heat": sp.Eq(U.diff(T), sign * U.diff(X, 2))},
-        {**conditions, "start": initial},
+        {**conditions, "initial": initial},
         {U: SOLUTION},
     )
 

@@ -1,10 +1,11 @@
-"""Printed lines and figures of the guide's pages, made by their own code.
+"""Printed lines and figures of the landing page and the guide, by their own code.
 
 python -m examples.guide declare domains
 
 Without names, all pages of `CHAINS` run, otherwise the chains of the named ones.
 `docs/guide/printed/` keeps the printed lines that a page includes, named by page and
-number of the block of code, and the figures of pages.
+number of the block of code, and the figures of pages. The README repeats the lines of
+the landing page, `index`.
 """
 
 import argparse
@@ -23,6 +24,7 @@ GUIDE = pathlib.Path(__file__).parents[1] / "docs" / "guide"
 PRINTED = GUIDE / "printed"
 # Pages that run one after another, as each continues the one before.
 CHAINS = [
+    ["index"],
     ["declare", "conditions", "networks", "train", "look", "ensembles"],
     ["data"],
     ["domains"],
@@ -34,6 +36,9 @@ CHAINS = [
 ]
 # Functions of the variables that a page leaves.
 FIGURES = {
+    "index": lambda left: kp.plot.field(
+        left["solution"].model, left["u"], label="temperature"
+    ),
     "declare": lambda left: kp.plot.domain(left["plate"]),
     "domains": lambda left: kp.plot.domain(left["problem"]),
     "solve": lambda left: kp.plot.field(left["solution"].model, left["u"]),
@@ -44,7 +49,8 @@ APART = "through_side"
 
 
 def text(page):
-    return (GUIDE / f"{page}.md").read_text("utf-8")
+    folder = GUIDE.parent if page == "index" else GUIDE
+    return (folder / f"{page}.md").read_text("utf-8")
 
 
 def blocks(page):

@@ -45,6 +45,8 @@ def test_the_first_example_is_that_of_the_front_page():
     page = (REPOSITORY / "docs" / "index.md").read_text("utf-8")
     declared = README.partition("u = sp.Function")[2].partition("print(solution)")[0]
     assert "kp.solve(" in declared and declared in page
+    printed = REPOSITORY / "docs" / "guide" / "printed" / "index_1.txt"
+    assert f"```\n{printed.read_text('utf-8')}```\n" in README
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])

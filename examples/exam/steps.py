@@ -126,7 +126,7 @@ def slab_in_air():
         1500.0,
         {"heat": sp.Eq(u.diff(t), rate * u.diff(x, 2))},
         {
-            "start": kp.Condition(sp.Eq(u, hot), on="initial"),
+            "initial": kp.Condition(sp.Eq(u, hot), on="initial"),
             "middle": kp.Condition(u.diff(x), on={x: 0}),
             "air": kp.Condition(sp.Eq(-k * u.diff(x), h * (u - air)), on={x: length}),
         },

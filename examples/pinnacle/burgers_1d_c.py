@@ -23,7 +23,7 @@ problem = kp.Problem(
     equations={"burgers": sp.Eq(u.diff(t) + u * u.diff(x), viscosity * u.diff(x, 2))},
     conditions={
         "walls": kp.Condition(u, on="boundary", weight=100),
-        "start": kp.Condition(sp.Eq(u, -sp.sin(sp.pi * x)), on="initial", weight=100),
+        "initial": kp.Condition(sp.Eq(u, -sp.sin(sp.pi * x)), on="initial", weight=100),
     },
     reference=kp.Reference(points, {u: cole_hopf(points, float(viscosity))}),
 )

@@ -29,7 +29,7 @@ problem = kp.Problem(
     domain=domain,
     equations={"heat": u.diff(t) - u.diff(x, 2) - u.diff(y, 2)},
     conditions={
-        "start": kp.Condition(u, on="initial", weight=10),
+        "initial": kp.Condition(u, on="initial", weight=10),
         "large": kp.Condition(sp.Eq(flux, 5 - u), on=large, weight=10),
         "small": kp.Condition(sp.Eq(flux, 1 - u), on=small, weight=10),
         "edge": kp.Condition(sp.Eq(flux, 0.1 - u), on=edge, weight=10),
@@ -51,7 +51,7 @@ model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3,
 model.fit(steps_per_epoch=adam, epochs=1, verbose=2)
 model = model.astype("float64")
 model.compile(kp.optimizers.SSBroyden())
-sizes = {"residual": 10000, "start": 1000, "large": 2000, "small": 1000, "edge": 300}
+sizes = {"residual": 10000, "initial": 1000, "large": 2000, "small": 1000, "edge": 300}
 model.fit(batch_size=sizes, steps_per_epoch=second // 10, epochs=10, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)

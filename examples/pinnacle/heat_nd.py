@@ -25,7 +25,7 @@ problem = kp.Problem(
         "flux": kp.Condition(
             sp.Eq(kp.normal_derivative(u, ball), exact), on="boundary", weight=10
         ),
-        "start": kp.Condition(sp.Eq(u, exact.subs(t, 0)), on="initial", weight=100),
+        "initial": kp.Condition(sp.Eq(u, exact.subs(t, 0)), on="initial", weight=100),
     },
     reference={u: exact},
 )
@@ -35,7 +35,7 @@ model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3,
 model.fit(steps_per_epoch=adam, epochs=1, verbose=2)
 model = model.astype("float64")
 model.compile(kp.optimizers.SSBroyden())
-sizes = {"residual": 3000, "flux": 1000, "start": 1000}
+sizes = {"residual": 3000, "flux": 1000, "initial": 1000}
 model.fit(batch_size=sizes, steps_per_epoch=second // 6, epochs=6, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)

@@ -22,7 +22,7 @@ problem = kp.Problem(
     equations={"wave": sp.Eq(u.diff(t, 2), 4 * u.diff(x, 2))},
     conditions={
         "ends": kp.Condition(u, on="boundary", hard=True),
-        "start": kp.Condition(
+        "initial": kp.Condition(
             [sp.Eq(u, exact.subs(t, 0)), u.diff(t)], on="initial", hard=True
         ),
     },

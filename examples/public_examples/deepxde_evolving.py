@@ -19,7 +19,7 @@ def allen_cahn():
         kp.geometry.Box({x: (-1, 1)}, time={t: (0, 1)}),
         {"allen_cahn": u.diff(t) - u.diff(x, 2) / 1000 - 5 * (u - u**3)},
         {
-            "start": kp.Condition(u - initial, on="initial", hard=True),
+            "initial": kp.Condition(u - initial, on="initial", hard=True),
             "ends": kp.Condition(u + 1, on="boundary", hard=True),
         },
     )
@@ -60,7 +60,7 @@ def beltrami_flow(a=1, d=1, reynolds=1):
         },
         {
             "boundary": kp.Condition(known, on="boundary"),
-            "start": kp.Condition(known, on="initial"),
+            "initial": kp.Condition(known, on="initial"),
         },
         {**exact, p: -(a**2) / sp.S(2) * squares * sp.exp(-2 * d**2 * t)},
     )
@@ -73,7 +73,7 @@ def burgers():
         {"burgers": u.diff(t) + u * u.diff(x) - 0.01 / sp.pi * u.diff(x, 2)},
         {
             "ends": kp.Condition(u, on="boundary"),
-            "start": kp.Condition(u + sp.sin(sp.pi * x), on="initial"),
+            "initial": kp.Condition(u + sp.sin(sp.pi * x), on="initial"),
         },
     )
 
@@ -86,7 +86,7 @@ def klein_gordon():
         {"klein_gordon": u.diff(t, 2) - u.diff(x, 2) + u**2 + source},
         {
             "ends": kp.Condition(u - exact, on="boundary"),
-            "start": kp.Condition([u - x, u.diff(t)], on="initial"),
+            "initial": kp.Condition([u - x, u.diff(t)], on="initial"),
         },
         {u: exact},
     )
@@ -104,7 +104,7 @@ def lotka_volterra(most=200, duration=20):
             - duration * (meetings - sp.Rational(53, 50) * predators),
         },
         {
-            "start": kp.Condition(
+            "initial": kp.Condition(
                 [prey - sp.Rational(100, most), predators - sp.Rational(15, most)],
                 on="initial",
                 hard=True,
@@ -121,7 +121,7 @@ def diffusion_1d(hard=False):
         {"diffusion": u.diff(t) - u.diff(x, 2) + source},
         {
             "ends": kp.Condition(u, on="boundary", hard=hard),
-            "start": kp.Condition(u - sp.sin(sp.pi * x), on="initial", hard=hard),
+            "initial": kp.Condition(u - sp.sin(sp.pi * x), on="initial", hard=hard),
         },
         {u: exact},
     )
@@ -140,7 +140,7 @@ def diffusion_reaction():
         {"diffusion": u.diff(t) - u.diff(x, 2) - sp.exp(-t) * source},
         {
             "ends": kp.Condition(u, on="boundary", hard=True),
-            "start": kp.Condition(u - initial, on="initial", hard=True),
+            "initial": kp.Condition(u - initial, on="initial", hard=True),
         },
         {u: sp.exp(-t) * initial},
     )
@@ -154,7 +154,7 @@ def heat(length=1, waves=1):
         {"heat": u.diff(t) - diffusivity * u.diff(x, 2)},
         {
             "ends": kp.Condition(u, on="boundary"),
-            "start": kp.Condition(u - sp.sin(rate * x), on="initial"),
+            "initial": kp.Condition(u - sp.sin(rate * x), on="initial"),
         },
         {u: sp.exp(-(rate**2) * diffusivity * t) * sp.sin(rate * x)},
     )
@@ -168,7 +168,7 @@ def ode_2nd():
     return kp.Problem(
         kp.geometry.Box(time={t: (0, 0.25)}),
         {"ode": u.diff(t, 2) - 10 * u.diff(t) + 9 * u - 5 * t},
-        {"start": kp.Condition([u + 1, u.diff(t) - 2], on="initial")},
+        {"initial": kp.Condition([u + 1, u.diff(t) - 2], on="initial")},
         {u: exact},
     )
 
@@ -178,7 +178,7 @@ def ode_system():
     return kp.Problem(
         kp.geometry.Box(time={t: (0, 10)}),
         {"u": u.diff(t) - v, "v": v.diff(t) + u},
-        {"start": kp.Condition([u, v - 1], on="initial")},
+        {"initial": kp.Condition([u, v - 1], on="initial")},
         {u: sp.sin(t), v: sp.cos(t)},
     )
 
@@ -193,7 +193,7 @@ def wave_1d(mode=2, speed=10):
         {"wave": u.diff(t, 2) - speed**2 * u.diff(x, 2)},
         {
             "ends": kp.Condition(u, on="boundary"),
-            "start": kp.Condition([u - exact.subs(t, 0), u.diff(t)], on="initial"),
+            "initial": kp.Condition([u - exact.subs(t, 0), u.diff(t)], on="initial"),
         },
         {u: exact},
     )
@@ -251,7 +251,7 @@ def schroedinger():
             "real": u.diff(t) + v.diff(x, 2) / 2 + square * v,
             "imaginary": v.diff(t) - u.diff(x, 2) / 2 - square * u,
         },
-        {"start": kp.Condition([u - 2 / sp.cosh(x), v], on="initial")},
+        {"initial": kp.Condition([u - 2 / sp.cosh(x), v], on="initial")},
         kp.Reference(points, {u: wave.real, v: wave.imag}),
     )
 

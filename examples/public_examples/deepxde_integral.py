@@ -19,7 +19,7 @@ def volterra():
     return kp.Problem(
         kp.geometry.Box(time={x: (0, 5)}),
         {"volterra": sp.Eq(u.diff(x) + u, memory)},
-        {"start": kp.Condition(u - 1, on="initial", hard=True)},
+        {"initial": kp.Condition(u - 1, on="initial", hard=True)},
         {u: sp.exp(-x) * sp.cosh(x)},
     )
 
@@ -31,7 +31,7 @@ def ide():
     return kp.Problem(
         kp.geometry.Box(time={x: (0, 1)}),
         {"ide": sp.Eq(u.diff(x) + memory, source)},
-        {"start": kp.Condition(u, on="initial")},
+        {"initial": kp.Condition(u, on="initial")},
         {u: sp.sin(2 * sp.pi * x)},
     )
 
@@ -75,7 +75,7 @@ def fractional_diffusion_1d():
         {"diffusion": u.diff(t) - fractional(u, order) + sp.exp(-t) * (exact + source)},
         {
             "ends": kp.Condition(u, on="boundary", hard=True),
-            "start": kp.Condition(u - exact, on="initial", hard=True),
+            "initial": kp.Condition(u - exact, on="initial", hard=True),
         },
         {u: sp.exp(-t) * exact},
     )

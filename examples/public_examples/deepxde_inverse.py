@@ -37,7 +37,7 @@ def lorenz_inverse(force=None):
             "third": x3.diff(t) - x1 * x2 + c * x3 - (0 if force is None else force(t)),
         },
         {
-            "start": kp.Condition(
+            "initial": kp.Condition(
                 [f - v for f, v in zip(fields, initial, strict=True)], on="initial"
             ),
             "measured": kp.Data(
@@ -99,7 +99,7 @@ def diffusion_1d_inverse():
         {"diffusion": u.diff(t) - diffusivity * u.diff(x, 2) + source},
         {
             "ends": kp.Condition(u, on="boundary"),
-            "start": kp.Condition(u - sp.sin(sp.pi * x), on="initial"),
+            "initial": kp.Condition(u - sp.sin(sp.pi * x), on="initial"),
             "measured": kp.Data(points, {u: np.sin(np.pi * positions) / np.e}),
         },
         {u: exact},
@@ -148,7 +148,7 @@ def reaction_inverse():
         },
         {
             "ends": kp.Condition(known, on="boundary"),
-            "start": kp.Condition(initial, on="initial"),
+            "initial": kp.Condition(initial, on="initial"),
             "measured": kp.Data(points, {a: steady, b: steady}),
         },
     )

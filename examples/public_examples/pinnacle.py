@@ -29,7 +29,7 @@ def burgers_2d():
     return kp.Problem(
         kp.geometry.Box({x: (0, 4), y: (0, 4)}, time={t: (0, 1)}, periodic=[x, y]),
         {"u": along, "v": across},
-        {"start": kp.Condition(initial, on="initial")},
+        {"initial": kp.Condition(initial, on="initial")},
     )
 
 
@@ -86,7 +86,7 @@ def heat_2d_vc():
         kp.geometry.Box({x: (0, 1), y: (0, 1)}, time={t: (0, 5)}),
         {"heat": u.diff(t) - k * laplacian(u, x, y) - source},
         {
-            "start": kp.Condition(u, on="initial"),
+            "initial": kp.Condition(u, on="initial"),
             "edge": kp.Condition(u, on="boundary"),
         },
     )
@@ -101,7 +101,7 @@ def heat_2d_ms():
         kp.geometry.Box({x: (0, 1), y: (0, 1)}, time={t: (0, 5)}),
         {"heat": u.diff(t) - along * u.diff(x, 2) - across * u.diff(y, 2)},
         {
-            "start": kp.Condition(u - initial, on="initial"),
+            "initial": kp.Condition(u - initial, on="initial"),
             "edge": kp.Condition(u, on="boundary"),
         },
         {u: initial * sp.exp(-rate * t)},
@@ -117,7 +117,7 @@ def heat_2d_lt():
         kp.geometry.Box({x: (0, 1), y: (0, 1)}, time={t: (0, 100)}),
         {"heat": u.diff(t) - laplacian(u, x, y) / 1000 - source},
         {
-            "start": kp.Condition(u - initial, on="initial"),
+            "initial": kp.Condition(u - initial, on="initial"),
             "edge": kp.Condition(u, on="boundary"),
         },
     )
@@ -151,7 +151,7 @@ def ns_2d_lt():
             "inlet": kp.Condition([u - pulse, v], on={x: 0}),
             "outlet": kp.Condition(p, on={x: 2}),
             "walls": kp.Condition([u, v], on=[{y: 0}, {y: 1}]),
-            "start": kp.Condition([u, v, p], on="initial"),
+            "initial": kp.Condition([u, v, p], on="initial"),
         },
     )
 
@@ -168,7 +168,7 @@ def wave_2d_cg():
         domain,
         {"wave": laplacian(u, x, y) - u.diff(t, 2) / speed(x, y)},
         {
-            "start": kp.Condition([u - bump, u.diff(t)], on="initial"),
+            "initial": kp.Condition([u - bump, u.diff(t)], on="initial"),
             "walls": kp.Condition(kp.normal_derivative(u, domain), on="boundary"),
         },
     )
@@ -186,7 +186,7 @@ def wave_2d_ms(squared=2):
         kp.geometry.Box({x: (0, 1), y: (0, 1)}, time={t: (0, 100)}),
         {"wave": u.diff(t, 2) - u.diff(x, 2) - squared * u.diff(y, 2)},
         {
-            "start": kp.Condition([u - known, u.diff(t)], on="initial"),
+            "initial": kp.Condition([u - known, u.diff(t)], on="initial"),
             "edge": kp.Condition(u - known * sp.cos(pi * t), on="boundary"),
         },
     )
@@ -205,7 +205,7 @@ def kuramoto_sivashinsky():
             + beta * u.diff(x, 2)
             + gamma * u.diff(x, 4)
         },
-        {"start": kp.Condition(u - initial, on="initial")},
+        {"initial": kp.Condition(u - initial, on="initial")},
     )
 
 
@@ -229,7 +229,7 @@ def gray_scott():
             "u": u.diff(t) - spread[0] - (1 - u) / 25 + reaction,
             "v": v.diff(t) - spread[1] + v / 10 - reaction,
         },
-        {"start": kp.Condition([u - 1 + spots[0], v - spots[1]], on="initial")},
+        {"initial": kp.Condition([u - 1 + spots[0], v - spots[1]], on="initial")},
     )
 
 

@@ -100,7 +100,7 @@ def _is_initial(term, domain):
 
 
 def restricted(problem, start, end):
-    """Return a problem on a time window; behind the first, without initial conditions.
+    """Return a problem on a time window; after the first, without initial conditions.
 
     Hard conditions keep the form that they have over all of time, so that they hold
     in every window.

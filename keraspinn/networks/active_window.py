@@ -1,4 +1,4 @@
-"""The time window that is trained, behind those trained before."""
+"""The time window that is trained, after those trained before."""
 
 import functools
 
@@ -11,7 +11,7 @@ from keraspinn.networks.time_windows import at_end, at_time, continued, in_space
 
 
 class ActiveWindow(TimeWindows):
-    """The window that is trained, behind earlier ones with frozen weights.
+    """The window that is trained, after earlier ones with frozen weights.
 
     All that differs from window to window is in variables: the weights of the earlier
     networks, their units, and the time. Hence one compiled program trains all windows
@@ -44,7 +44,7 @@ class ActiveWindow(TimeWindows):
         self.time_shift = self.add_weight((), name="time_shift", **settings)
 
     def follow(self, earlier, network, edges, jumps):
-        """Become the window behind some networks.
+        """Become the window after some networks.
 
         Args:
             earlier: The networks of the windows before, trained.

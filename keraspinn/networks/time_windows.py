@@ -28,7 +28,7 @@ class TimeWindows(SeriesLayer, Adaptable):
     growing: without it, a velocity that N_j does not correct moves on to the end.
 
     A field without a time derivative in the equations is M_j = N_j. Points before the
-    first edge use the first network, points behind the last edge the last one.
+    first edge use the first network, points after the last edge the last one.
     `keraspinn.march` makes and trains it, one window after another.
 
     Args:
@@ -37,7 +37,7 @@ class TimeWindows(SeriesLayer, Adaptable):
         edges: List of the windows' ends, increasing, one more than networks.
         orders: List with the order in time, 0, 1 or 2, of each field.
         jumps: Optional dict from an inner edge to a list of pairs `(factor, shift)`,
-            one for each field: the field behind the edge is factor · field + shift.
+            one for each field: the field after the edge is factor · field + shift.
         final_losses: Optional list of each window's loss at the end of its training.
         **kwargs: `name`, `dtype` of `keras.Model`.
 
@@ -122,7 +122,7 @@ class TimeWindows(SeriesLayer, Adaptable):
         return result
 
     def _end(self, network, start, end, x, state):
-        """Return value and time derivative at the end of a window, behind its jump."""
+        """Return value and time derivative at the end of a window, after its jump."""
         outputs = at_time(lambda s: propagate(network, s), x, end, 2 in self.orders)
         jump = self.jumps.get(end) or [(1.0, 0.0)] * len(self.orders)
         jump = [ops.cast(np.array(p), x.dtype) for p in zip(*jump, strict=True)]
@@ -149,7 +149,7 @@ def _mask(orders, order, dtype):
 
 
 def continued(state, fields, x, start, length, orders):
-    """Return the fields of a window behind the first, as series.
+    """Return the fields of a window after the first, as series.
 
     Args:
         state: Pair of the fields and their time derivatives at the start.
@@ -174,7 +174,7 @@ def continued(state, fields, x, start, length, orders):
 
 
 def at_end(start_value, outputs, rate, jump, orders):
-    """Return fields and time derivatives at the end of a window, behind its jump.
+    """Return fields and time derivatives at the end of a window, after its jump.
 
     Args:
         start_value: The fields at its start; zero at that of the first window.

@@ -23,7 +23,7 @@ def continuation(
 ) -> PINNModel:
     """Train a problem for one value of its parameters after another (warm start).
 
-    The recipe trains the first value. Its last stage goes on with each further value.
+    The recipe trains the first value. Its last stage continues with each further value.
     With a second-order optimizer it keeps the optimizer's state and compiles nothing
     again.
 

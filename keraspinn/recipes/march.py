@@ -31,7 +31,7 @@ WRONG_LOSS = 1e-2
 # Loss below which the next window of `windows="auto"` is longer.
 EASY_LOSS = 1e-8
 
-# Factor by which a window behind an easy one is longer: lengths recur, and each has one
+# Factor by which a window after an easy one is longer: lengths recur, and each has one
 # compiled program.
 GROWTH = 2.0
 
@@ -74,15 +74,15 @@ def march(
             windows.
         windows: Number of windows of equal length; a list of edges from the start to
             the end of time; or `"auto"`, which halves a window whose loss stays above
-            1e-6 and lengthens the window behind an easy one.
+            1e-6 and lengthens the window after an easy one.
         recipe: The `recipes.Recipe` of a window, `recipes.OneStage()` if not given.
         hard: Whether conditions hold by construction where they can.
         jumps: Optional dict from inner edges to dicts from fields to pairs `(factor,
-            shift)`: the field behind the edge is factor · field + shift, as for a dose
+            shift)`: the field after the edge is factor · field + shift, as for a dose
             or an impact. The shift is in the field's unit.
         seed: Integer that the points of all windows follow from.
         path: Optional path of a `.keras` file that holds the windows trained so far.
-            If it is there, the training goes on behind them.
+            If it is there, the training continues after them.
         verbose: 0 prints nothing, 1 a line for each window.
 
     Returns:
@@ -140,7 +140,7 @@ def march(
             result = recipe.train(model, verbose=0)
             (current,), loss = result.model.network.networks, last_loss(result.history)
         else:
-            behind = trained, current, [*done, stop], shifts
+            previous = trained, current, [*done, stop], shifts
             program = programs.get(length_name := f"{stop - start:.8e}")
             if program is None or not program.serves(window, trained):
                 alike, changes = _alike(problem, [*done, stop], window)
@@ -148,10 +148,10 @@ def march(
                 capacity = len(edges) - 2
                 if automatic:
                     capacity = max(2 * len(trained), LEAST_CAPACITY)
-                settings = recipe, seed + 1, orders, capacity, behind
+                settings = recipe, seed + 1, orders, capacity, previous
                 program = Repeated(alike, template, *settings)
                 programs = {**(programs if automatic else {}), length_name: program}
-            loss = program.train(*behind)
+            loss = program.train(*previous)
         if automatic and not loss <= LARGEST_LOSS:
             length = (stop - start) / 2
             if length < LEAST_SHARE * (end - begin):
@@ -180,7 +180,7 @@ def march(
 
 
 def _next_length(done, losses):
-    """Return a longer length behind an easy window, unless it has failed lately."""
+    """Return a longer length after an easy window, unless it has failed lately."""
     *others, last = np.diff(done)
     alike = [*itertools.takewhile(lambda other: np.isclose(other, last), others[::-1])]
     has_grown = len(alike) == len(others) or others[-1 - len(alike)] < last

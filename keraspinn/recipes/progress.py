@@ -45,6 +45,6 @@ def load_progress(path: str | Path) -> tuple[PINNModel, dict[str, Any]]:
         if ENTRY not in file.namelist():
             raise ValueError(
                 f"{path} holds a model that solve(path=) did not save. Give another "
-                "path, or go on with model=keraspinn.load_model(path)."
+                "path, or continue with model=keraspinn.load_model(path)."
             )
         return model, json.loads(file.read(ENTRY))

@@ -72,7 +72,7 @@ def describe_unsolved(problem: Problem, text: str) -> str:
         problem: The `Problem`.
         text: The sentence.
     """
-    text += " Give more time, max_time=, or go on with model=solution.model."
+    text += " Give more time, max_time=, or continue with model=solution.model."
     if problem.domain.time_coordinate is not None:
         text += " Where the time is long, train windows: keraspinn.march."
     if problem.energy is None and has_reentrant_corner(problem.domain):

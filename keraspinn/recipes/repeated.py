@@ -11,7 +11,7 @@ from keraspinn.training import PINNModel
 
 
 class Repeated:
-    """Training of windows behind the first, again and again by one program.
+    """Training of windows after the first, again and again by one program.
 
     Each is trained as if it were the only one, from the optimizer's first state and
     with the same points, so that an interrupted march ends with the same numbers.
@@ -25,20 +25,20 @@ class Repeated:
         seed: Integer that the points follow from.
         orders: List with the order in time of each field.
         capacity: Largest number of earlier windows.
-        behind: Arguments of `train` for one of the windows.
+        previous: Arguments of `train` for one of the windows.
     """
 
-    def __init__(self, window, network, recipe, seed, orders, capacity, behind):
+    def __init__(self, window, network, recipe, seed, orders, capacity, previous):
         self._window, self._recipe, self._stage = window, recipe, None
         edges = window.domain.lower[-1], window.domain.upper[-1]
         dtype = network.dtype_policy
-        networks, first = [network], behind[0][0]
+        networks, first = [network], previous[0][0]
         if first.count_params() != network.count_params():
             networks.append(type(first).from_config(first.get_config()))
             networks[1].trainable = False
         active = ActiveWindow(networks, edges, orders, capacity=capacity, dtype=dtype)
         active.build((None, window.domain.dimension))
-        active.follow(*behind)
+        active.follow(*previous)
         self._model = PINNModel(window, active, seed, dtype=dtype)
         last = recipe.stages[-1] if recipe.stages else None
         if last and last.optimizer and isinstance(last.optimizer(), Optimizer):

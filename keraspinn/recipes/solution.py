@@ -58,7 +58,7 @@ class Solution:
             size: Number of members.
 
         Raises:
-            ValueError: If the recipe widens the network or goes on with a model, or
+            ValueError: If the recipe widens the network or continues with a model, or
                 time windows were trained.
         """
         stages = self.recipe.stages
@@ -66,7 +66,7 @@ class Solution:
         if is_other or isinstance(self.model.network, TimeWindows):
             raise ValueError(
                 "An ensemble repeats neither wider networks nor time windows, nor a "
-                "model to go on with. Pass network= of the last width to solve. "
+                "model to continue with. Pass network= of the last width to solve. "
                 f"Received: {[row['decision'] for row in self.history]}"
             )
         model = self.untrained()

@@ -54,12 +54,12 @@ def solve(
             declaration if not given.
         recipe: Optional `recipes.Recipe` in place of Adam and SSBroyden. Its last stage
             is repeated until the problem is solved.
-        model: Optional `PINNModel` of the problem to go on with, as `Solution.model`
+        model: Optional `PINNModel` of the problem to continue with, as `Solution.model`
             of an earlier call, or of a file. Time windows are judged, and trained
             by a `recipe` alone.
         seed: Integer for initial weights and points.
         path: Optional path of a `.keras` file that holds the training after each round.
-            If it is there, the training goes on from it; its time counts too.
+            If it is there, the training continues from it; its time counts too.
         verbose: 0 prints nothing, 1 a line for each stage, 2 the progress bars of
             `fit` too.
 

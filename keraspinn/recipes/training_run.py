@@ -171,7 +171,7 @@ class TrainingRun:
                 stage, decision = self._continued(stage), ""
 
     def _reason(self, is_late, is_stalled):
-        """Return a reason to end after a verdict, "" if solved, `None` to go on."""
+        """Return a reason to end after a verdict, "" if solved, `None` to continue."""
         judged = self.judged
         if judged.undetermined:
             return judged.undetermined
@@ -214,7 +214,7 @@ class TrainingRun:
     def _march(self):
         """Train time windows instead, if there are any; return whether they solve it.
 
-        Otherwise the training goes on as it was.
+        Otherwise the training continues as it was.
         """
         has_windows = self.problem.domain.time_coordinate and not self.problem.measured
         if not has_windows or self.is_marched or self.progress[-1][0] < WRONG_FIELD:

@@ -115,7 +115,7 @@ def test_points_far_from_the_origin_are_distinct():
     problem = kp.Problem(
         kp.geometry.Box({t: (start, start + 100)}),
         {"decay": u.diff(t) + u / 50},
-        {"start": kp.Condition(u - 1, on={t: start})},
+        {"initial": kp.Condition(u - 1, on={t: start})},
         {u: sp.exp((int(start) - t) / 50)},
     )
     model = kp.PINNModel(problem, kp.networks.MLP(8, 1))

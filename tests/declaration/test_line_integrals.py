@@ -135,7 +135,7 @@ def test_data_of_line_integrals():
     problem = kp.Problem(
         STRIP,
         {"heat": V.diff(T) - V.diff(X, 2)},
-        {"seen": data, "ends": ends, "start": start},
+        {"seen": data, "ends": ends, "initial": start},
     )
     model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
     batch = model.trainer.sources.draw(0, 0)["seen"]

@@ -82,7 +82,7 @@ def test_one_field_may_have_equations_in_several_parts():
 @pytest.mark.usefixtures("no_warnings")
 def test_equation_on_the_whole_domain_is_the_residual():
     equations = {"part": Equation(u2.diff(x) - u, on=RIGHT), "all": u.diff(x, 2)}
-    held = {"ends": Condition(u - x, on="boundary"), "start": Condition(u2, on={x: 1})}
+    held = {"ends": Condition(u - x, on="boundary"), "end": Condition(u2, on={x: 1})}
     problem = kp.Problem(DOMAIN, equations, held)
     assert problem.terms["residual"].labels == ("all",)
     assert problem.field_parts["u"] is None

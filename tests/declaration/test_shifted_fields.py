@@ -16,7 +16,7 @@ U, A, B = sp.Function("u")(T), sp.Function("a")(X, T), sp.Function("b")(X, T)
 ROD = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
 PAST = U.subs(T, sp.Max(T - 1, 0))
 TIME = kp.geometry.Box(time={T: (0, 3)})
-STARTS = {"start": kp.Condition(U - 1, on="initial")}
+STARTS = {"initial": kp.Condition(U - 1, on="initial")}
 DELAY = U.diff(T) + sp.Piecewise((1, T < 1), (PAST, True))
 
 
@@ -73,7 +73,7 @@ def test_equations_with_a_shifted_field(equations):
         {"heat": A.diff(T) - A.diff(X, 2), **equations},
         {
             "walls": kp.Condition(A - 1, on="boundary"),
-            "start": kp.Condition([A - 1, field - 1], on="initial"),
+            "initial": kp.Condition([A - 1, field - 1], on="initial"),
         },
     )
     assert saved_alike(problem)

@@ -115,7 +115,7 @@ def test_corners_of_a_heat_equation_in_time_have_features():
         domain,
         {"heat": W.diff(T) - W.diff(X, 2) - W.diff(Y, 2)},
         {
-            "start": kp.Condition(W, on="initial"),
+            "initial": kp.Condition(W, on="initial"),
             "rim": kp.Condition(sp.Eq(W, 1), on="boundary"),
         },
     )

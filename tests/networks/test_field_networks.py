@@ -18,7 +18,7 @@ POINTS = np.random.default_rng(0).random((7, 2)) * [2, 1]
 
 
 def conducting(conditions=None, fields=(K, U), **options):
-    initial = {"start": kp.Condition(U - X, on="initial")}
+    initial = {"initial": kp.Condition(U - X, on="initial")}
     return kp.Problem(
         DOMAIN,
         {"heat": sp.Eq(U.diff(T), (K * U.diff(X)).diff(X))},

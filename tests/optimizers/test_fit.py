@@ -24,7 +24,7 @@ def heat(unknown=False):
     table = np.random.default_rng(0).uniform(size=(30, 2))
     values = np.sin(np.pi * table[:, 0]) * np.exp(-table[:, 1])
     conditions = {
-        "start": kp.Condition(sp.Eq(U, exact), on={T: 0}, weight=2.0),
+        "initial": kp.Condition(sp.Eq(U, exact), on={T: 0}, weight=2.0),
         "ends": kp.Condition(U, on=[{X: 0}, {X: 1}]),
     }
     if unknown:
@@ -70,7 +70,7 @@ def test_the_loss_falls_by_orders_with_logs(name):
     history = model.fit(**RUN, epochs=4).history
     falls = {"LBFGS": 0.01}.get(name, 1e-3)
     assert history["loss"][-1] < falls * history["loss"][0]
-    expected = {"loss", "residual_loss", "heat_loss", "start_loss", "ends_weight"}
+    expected = {"loss", "residual_loss", "heat_loss", "initial_loss", "ends_weight"}
     assert expected | set(model.optimizer.log_names) <= set(history)
     assert "step_size" in history and np.isfinite(list(history.values())).all()
     assert model.evaluate(*model.problem.test_data(10), verbose=0)[-1] < 0.2
@@ -104,7 +104,7 @@ def test_weights_may_be_annealed(name):
     model = compiled(name)
     annealing = kp.callbacks.LearningRateAnnealing(alpha=0.1, update_freq=20)
     history = model.fit(**RUN, epochs=4, callbacks=[annealing]).history
-    assert history["start_weight"][0] != 2 and history["loss"][-1] < 1e-2
+    assert history["initial_weight"][0] != 2 and history["loss"][-1] < 1e-2
 
 
 class Watched(kp.optimizers.BFGS):
@@ -124,13 +124,13 @@ def test_steps_are_told_when_the_loss_changes():
     history = model.fit(**run, epochs=22).history
     assert history["renewed"] == [1, *[0] * 19, 1, 0]
     # The terms are evaluated for the logs in every tenth step.
-    columns = (history[f"{name}_loss"] for name in ("residual", "start", "ends"))
+    columns = (history[f"{name}_loss"] for name in ("residual", "initial", "ends"))
     terms = np.dot([1, 2, 1], list(columns))
     logged = [0, 10, 20]
     np.testing.assert_allclose(terms[logged], np.array(history["loss"])[logged])
     np.testing.assert_array_equal(terms[1:10], terms[0])
     assert model.fit(**run, epochs=2).history["renewed"] == [0, 0]
-    model.loss_weights["start"].assign(5.0)
+    model.loss_weights["initial"].assign(5.0)
     assert model.fit(**run, epochs=2).history["renewed"] == [1, 0]
 
 
@@ -146,7 +146,7 @@ def test_unknown_parameters_and_tables():
 def test_held_points_and_samplers():
     model = compiled("SSBroyden")
     points = np.random.default_rng(0).uniform(size=(80, 2))
-    sources = {"residual": points, "start": kp.sampling.Renewed(every=30)}
+    sources = {"residual": points, "initial": kp.sampling.Renewed(every=30)}
     history = model.fit(sources, steps_per_epoch=20, epochs=3, verbose=0).history
     assert history["loss"][-1] < 1e-2 * history["loss"][0]
 

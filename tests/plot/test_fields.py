@@ -45,7 +45,7 @@ def test_names_of_any_text(trained, tmp_path):
         box,
         {"e": u.diff(t) - u.diff(x, 2)},
         {
-            "start": kp.Condition(u, on="initial"),
+            "initial": kp.Condition(u, on="initial"),
             "ends": kp.Condition(u, on="boundary"),
         },
         reference={u: sp.Integer(0)},

@@ -13,7 +13,7 @@ def cooling(rate=2.0):
     return kp.Problem(
         domain=kp.geometry.Box({t: (0, 1)}),
         equations={"cooling": sp.Eq(u.diff(t), -rate * u)},
-        conditions={"start": kp.Condition(sp.Eq(u, 1), on={t: 0})},
+        conditions={"initial": kp.Condition(sp.Eq(u, 1), on={t: 0})},
         reference={u: sp.exp(-rate * t)},
     )
 

@@ -36,7 +36,7 @@ def trained(samples, times, weight):
         kp.geometry.Box(time={T: (0, 1)}),
         {"decay": U.diff(T) + RATE * U},
         {
-            "start": kp.Condition(sp.Eq(U, 1), on="initial"),
+            "initial": kp.Condition(sp.Eq(U, 1), on="initial"),
             "data": kp.Data(times[:, None], {U: samples}, weight=weight),
         },
     )
@@ -78,7 +78,7 @@ def test_systematic_residuals_of_other_equations_do_not_count():
             kp.geometry.Box(time={T: (0, 1)}),
             {"u": U.diff(T) - k, "v": v.diff(T) - 3},
             {
-                "start": kp.Condition([U, v], on="initial"),
+                "initial": kp.Condition([U, v], on="initial"),
                 "data": kp.Data(TIMES[:, None], {U: 2 * TIMES + noise[0]}),
                 "others": kp.Data(TIMES[:, None], {v: 3 * TIMES + noise[1] + shift}),
             },
@@ -106,7 +106,7 @@ def decay_model(rate, unit, data, network=None):
     keras.utils.set_random_seed(0)
     k, end = kp.Parameter("k", initial=rate / unit), unit
     decay = {"decay": U.diff(T) + k * U}
-    start = {"start": kp.Condition(sp.Eq(U, 1), on="initial")}
+    start = {"initial": kp.Condition(sp.Eq(U, 1), on="initial")}
     box = kp.geometry.Box(time={T: (0, end)})
     problem = kp.Problem(box, decay, start | data)
     return kp.PINNModel(problem, network or kp.networks.MLP(6, 1), seed=0)
@@ -266,7 +266,7 @@ def test_rejects_models_without_deviation():
     problem = kp.Problem(
         kp.geometry.Box(time={T: (0, 1)}),
         {"decay": U.diff(T) + RATE * U},
-        {"start": kp.Condition(sp.Eq(U, 1), on="initial")},
+        {"initial": kp.Condition(sp.Eq(U, 1), on="initial")},
     )
     model = kp.PINNModel(problem, keras.Sequential([keras.layers.Dense(1)]))
     with pytest.raises(ValueError, match="and Data as a condition"):

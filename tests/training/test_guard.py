@@ -90,7 +90,7 @@ def test_undefined_initial_field_is_named():
     problem = kp.Problem(
         kp.geometry.Box({x: (0, 1)}),
         {"rate": u.diff(x) + sp.log(u - 50)},
-        {"start": kp.Condition(u.diff(x) - 1, on={x: 0})},
+        {"left": kp.Condition(u.diff(x) - 1, on={x: 0})},
     )
     model = kp.PINNModel(problem, kp.networks.MLP(4, 1))
     model.compile("adam")

@@ -49,7 +49,7 @@ def test_initial_value_problem():
     problem = kp.Problem(
         kp.geometry.Box(time={T: (0, 10)}),
         {"decay": u.diff(T) + u - sp.cos(T)},
-        {"start": kp.Condition(sp.Eq(u, 1.5), on="initial", hard=True)},
+        {"initial": kp.Condition(sp.Eq(u, 1.5), on="initial", hard=True)},
         reference={u: exact},
         scales="auto",
     )
@@ -168,7 +168,7 @@ def test_unknown_coefficient_field():
         {"heat": sp.Eq(u.diff(T), (k * u.diff(X)).diff(X) + source)},
         {
             "inside": kp.Data(points, {u: values}),
-            "start": kp.Condition(sp.Eq(u, exact), on="initial"),
+            "initial": kp.Condition(sp.Eq(u, exact), on="initial"),
             "end": kp.Condition(sp.Eq(k, 1), on={X: 0}),
         },
         reference={u: exact, k: conductivity},
@@ -222,7 +222,7 @@ def test_soft_periodic_faces(tmp_path):
         kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}),
         {"wind": u.diff(T) + u.diff(X)},
         {
-            "start": kp.Condition(u - exact, on="initial"),
+            "initial": kp.Condition(u - exact, on="initial"),
             "joined": kp.Condition(
                 [u - u.subs(X, 0), u.diff(X) - u.diff(X).subs(X, 0)], on={X: 1}
             ),

@@ -22,7 +22,7 @@ def compiled(fields=1):
     problem = kp.Problem(
         kp.geometry.Box({x: (0, 1)}),
         {f"equation_{n}": f.diff(x) - rate for n, f in enumerate(unknowns)},
-        {"start": kp.Condition(unknowns, on={x: 0})},
+        {"left": kp.Condition(unknowns, on={x: 0})},
         dict.fromkeys(unknowns, 2 * x),
     )
     model = kp.PINNModel(problem, kp.networks.MLP(4, 1, outputs=fields))
@@ -42,7 +42,7 @@ def test_progress_bar_has_losses_errors_and_coefficients(capsys):
     text, history = printed(capsys, compiled())
     for name in ("loss", "val_u0_relative_l2", "rate"):
         assert f" - {name}: " in text
-    assert "start_loss" not in text and "start_loss" in history
+    assert "left_loss" not in text and "left_loss" in history
 
 
 def test_evaluate_bar_has_losses_and_errors(capsys):
@@ -50,20 +50,20 @@ def test_evaluate_bar_has_losses_and_errors(capsys):
     model.evaluate(*model.problem.test_data(5), batch_size=2)
     text = CONTROL.sub("", capsys.readouterr().out)
     assert "3/3 " in text and " - loss: " in text and "u0_relative_l2" in text
-    assert "start_loss" not in text
+    assert "left_loss" not in text
 
 
 @pytest.mark.parametrize("verbose", [0, 2])
 def test_evaluate_without_bar(capsys, verbose):
     model = compiled()
     model.evaluate(*model.problem.test_data(5), verbose=verbose)
-    assert ("start_loss" in capsys.readouterr().out) is (verbose == 2)
+    assert ("left_loss" in capsys.readouterr().out) is (verbose == 2)
 
 
 def test_keras_bar_shows_all_logs(capsys):
     bar = keras.callbacks.ProgbarLogger()
     text, _ = printed(capsys, compiled(), callbacks=[bar])
-    assert "start_loss" in text
+    assert "left_loss" in text
 
 
 @pytest.mark.parametrize("verbose", [0, 2])
@@ -90,7 +90,7 @@ def test_summary_names_terms_and_points(capsys):
     model = compiled()
     model.summary()
     text = capsys.readouterr().out
-    for piece in ("equation_0:", "start:", "Trained in", "taylor", "rate = 2"):
+    for piece in ("equation_0:", "left:", "Trained in", "taylor", "rate = 2"):
         assert piece in text
     lines = []
     model.summary(print_fn=lambda line, **_: lines.append(line))
@@ -104,7 +104,7 @@ def test_ensemble_summary_has_number_of_members(capsys):
     assert "3 × MLP" in shown and "u_{0 x}" in shown
     ensemble.summary()
     text = capsys.readouterr().out
-    for piece in ("equation_0:", "3 × MLP", "rate = 2 ± 0", "start_weight = 1 ± 0"):
+    for piece in ("equation_0:", "3 × MLP", "rate = 2 ± 0", "left_weight = 1 ± 0"):
         assert piece in text
 
 

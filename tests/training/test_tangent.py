@@ -15,7 +15,7 @@ def model_with_a_layer(width):
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
         {"slope": U.diff(X) - 1},
-        {"start": kp.Condition(U, on={X: 0})},
+        {"left": kp.Condition(U, on={X: 0})},
         scales=None,
     )
     hidden = keras.layers.Dense(2, activation="tanh")
@@ -33,7 +33,7 @@ def test_rows_by_residual_sample_a_narrow_layer():
     tangent = Tangent(model, 200, 10)
     uniform, weighted = tangent.rows(tangent.draw(-1)), tangent.rows_by_residual(-1)
     assert [r.shape for r, _ in weighted["residual"]] == [(200,)]
-    assert weighted["start"][0][1].shape == (1, tangent.size)
+    assert weighted["left"][0][1].shape == (1, tangent.size)
     (fine, _), (coarse, _) = weighted["residual"][0], uniform["residual"][0]
     large = [np.sum(abs(rows) > 1) for rows in (coarse, fine)]
     assert large[0] < 12 and large[1] > 60
@@ -55,7 +55,7 @@ def test_rows_by_residual_of_an_even_residual_are_uniform():
 def test_number_of_points_of_equations_is_a_choice_of_each_draw():
     tangent = Tangent(model_with_a_layer(width=0.1), 20, 10)
     sizes = {n: b.points.shape[0] for n, b in tangent.draw(-2, 160).items()}
-    assert sizes == {"residual": 160, "start": 1}
+    assert sizes == {"residual": 160, "left": 1}
 
 
 def test_a_frozen_network_has_no_tangent_space():
@@ -72,7 +72,7 @@ def test_widened_tangent_has_the_residuals_of_the_model(rate):
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
         {"slope": U.diff(X) - rate},
-        {"start": kp.Condition(U, on={X: 0}), "end": kp.Condition(U - 2, on={X: 1})},
+        {"left": kp.Condition(U, on={X: 0}), "end": kp.Condition(U - 2, on={X: 1})},
     )
     model = kp.PINNModel(problem, kp.networks.MLP(1, 1), seed=0).astype("float64")
     tangent = Tangent(model, 20, 5)

@@ -243,7 +243,7 @@ def check_axis(layer, x, added=0):
     Args:
         layer: The layer or operation, with `axis` in its configuration.
         x: Its first input, a series.
-        added: Number of axes that it adds behind those of `x`.
+        added: Number of axes that it adds after those of `x`.
     """
     axis, rank = layer.get_config()["axis"], len(x.value.shape) + added
     if rank < 2 or {*keras.tree.flatten(axis)} - {-1, rank - 1}:

@@ -176,7 +176,7 @@ def test_a_narrow_pulse_counts_by_its_height():
     u = sp.Function("u")(X, Y, T)
     domain = kp.geometry.Box({X: (-1, 1), Y: (-1, 1)}, time={T: (0, 1)})
     pulse = sp.exp(-((X - 0.2) ** 2 + Y**2) / (2 * 0.05**2))
-    start = {"start": kp.Condition([sp.Eq(u, 7 * pulse), u.diff(T)], on="initial")}
+    start = {"initial": kp.Condition([sp.Eq(u, 7 * pulse), u.diff(T)], on="initial")}
     wave = {"wave": u.diff(T, 2) - u.diff(X, 2) - u.diff(Y, 2)}
     assert 3 < scales(domain, wave, start).field("u") <= 7
 
@@ -229,7 +229,7 @@ def test_source_term_counts_inside_the_domain_where_finite():
 def test_scale_of_an_insulated_body_grows_with_time():
     u = sp.Function("u")(X, T)
     domain = kp.geometry.Box({X: (0, 0.1)}, time={T: (0, 1e5)})
-    start = {"start": kp.Condition(u, on="initial")}
+    start = {"initial": kp.Condition(u, on="initial")}
     sides = kp.Condition(u.diff(X), on="boundary")
     for source, size in ((3, 3e5), (3 * sp.exp(-T / 1e4), 3e4)):
         heat = {"heat": u.diff(T) - 1e-5 * u.diff(X, 2) - source}
@@ -277,7 +277,7 @@ def test_functions_of_fields_are_evaluated_at_the_fields_scales():
         kp.geometry.Box(time={T: (0, 6270)}),
         {"x": x.diff(T, 2) + pull * x, "y": y.diff(T, 2) + pull * y},
         {
-            "start": kp.Condition(
+            "initial": kp.Condition(
                 [x - 7e6, x.diff(T), y, y.diff(T) - 8929], on="initial"
             )
         },

@@ -38,7 +38,7 @@ def test_only_fields_in_derivatives_have_an_offset():
     mean = {"mean": kp.Condition(kp.integral(p) - 101325)}
     assert scales(box, flow, inlet | mean).offsets == {"p": 101325.0}
     decay = {"decay": sp.Eq(U.diff(T), -U)}
-    start = {"start": kp.Condition(U - 300, on="initial")}
+    start = {"initial": kp.Condition(U - 300, on="initial")}
     assert scales(kp.geometry.Box(time={T: (0, 1)}), decay, start).offsets == {}
 
 
@@ -49,7 +49,7 @@ def test_a_runaway_reaction_has_its_initial_value_as_offset():
     problem = kp.Problem(
         kp.geometry.Box(time={T: (0, 4000)}),
         {"mass": amount.diff(T) + rate, "heat": temperature.diff(T) - rate / 20},
-        {"start": kp.Condition([amount - 1000, temperature - 300], on="initial")},
+        {"initial": kp.Condition([amount - 1000, temperature - 300], on="initial")},
     )
     assert problem.scales.offsets == {"u": 300}
     assert problem.scales.field("u") == pytest.approx(50, rel=0.1)
@@ -70,7 +70,7 @@ def test_fields_in_functions_singular_at_zero_have_an_offset(rise):
         estimated = scales(
             kp.geometry.Box(time={T: (0, 3)}),
             {"heat": heat, "mass": amount.diff(T) + rate},
-            {"start": start},
+            {"initial": start},
         )
         assert estimated.offset("u") == 300
         assert rise / 5 < estimated.field("u") < 3 * rise
@@ -92,11 +92,11 @@ def test_shifted_fields_have_the_offset():
     start = kp.Condition(sp.Eq(u, 300 + 5 * sp.sin(2 * sp.pi * X)), on="initial")
     slopes = sp.Eq(u.diff(X), u.diff(X).subs(X, 0))
     closed = kp.Condition([sp.Eq(u, u.subs(X, 0)), slopes], on={X: 1})
-    estimated = scales(rod, heat, {"start": start, "closed": closed})
+    estimated = scales(rod, heat, {"initial": start, "closed": closed})
     assert (estimated.offset("u"), estimated.field("u")) == (300, 5)
     assert estimated.terms["closed"] == (5, 10)
     feedback = kp.Condition(sp.Eq(u.diff(X), 2 * (u.subs(X, 0) - 270)), on={X: 1})
-    conditions = {"start": start, "feedback": feedback}
+    conditions = {"initial": start, "feedback": feedback}
     conditions["left"] = kp.Condition(u - 300, on={X: 0})
     problem = kp.Problem(rod, heat, conditions)
     assert 20 <= problem.scales.field("u") <= 180  # a flux of 60
@@ -117,7 +117,7 @@ def test_offsets_do_not_depend_on_units(unit):
 @pytest.mark.parametrize("pull", [9.81, 1 / (1 - T)])  # singular at T = 1
 def test_a_field_that_may_leave_its_initial_value_has_no_offset(pull):
     pendulum = {"pendulum": U.diff(T, 2) + pull * sp.sin(U)}
-    start = {"start": kp.Condition([U - 3.14, U.diff(T)], on="initial")}
+    start = {"initial": kp.Condition([U - 3.14, U.diff(T)], on="initial")}
     estimated = scales(kp.geometry.Box(time={T: (0, 0.9)}), pendulum, start)
     assert estimated.offsets == {} and estimated.field("u") == 3.14
 
@@ -180,7 +180,7 @@ def test_scales_of_temperature_differences_do_not_depend_on_zero(zero):
 
 def test_a_cooling_body_has_an_offset():
     def cooling(air):
-        start = {"start": kp.Condition(U - 350, on="initial")}
+        start = {"initial": kp.Condition(U - 350, on="initial")}
         law = {"law": U.diff(T) + (U - air)}
         return scales(kp.geometry.Box(time={T: (0, 5)}), law, start)
 

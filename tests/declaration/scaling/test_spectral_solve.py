@@ -275,7 +275,7 @@ def test_periodic_sides_have_a_fourier_basis():
     u, v = sp.Function("u")(X, T), sp.Function("v")(X)
     ring = kp.geometry.Box({X: (0, 3)}, time={T: (0, 5)}, periodic=[X])
     turn = 2 * sp.pi * X / 3
-    start = {"start": kp.Condition(u, on="initial")}
+    start = {"initial": kp.Condition(u, on="initial")}
     flow = u.diff(T) + u.diff(X) - 4 * sp.cos(turn - 2 * sp.pi * T / 3)
     # The source moves with the flow.
     assert single(ring, flow, start, u) == pytest.approx(20, rel=0.1)
@@ -304,7 +304,7 @@ def test_underdetermined_problems_have_no_spectral_solution():
     u = sp.Function("u")(X, T)
     rod = kp.geometry.Box({X: (0, 0.1)}, time={T: (0, 3600)})
     conditions = {
-        "start": kp.Condition(u - 3, on="initial"),
+        "initial": kp.Condition(u - 3, on="initial"),
         "gauge": kp.Data([[0.05, 60.0]], {u: [350.0]}),
     }
     magnitude = single(rod, u.diff(T) - 1e-5 * u.diff(X, 2), conditions, u)
@@ -322,7 +322,7 @@ def satellite(orbits):
     return sizes(
         time(9950 * orbits),
         {"x": x.diff(T, 2) + force * x, "y": y.diff(T, 2) + force * y},
-        {"start": kp.Condition(start, on="initial")},
+        {"initial": kp.Condition(start, on="initial")},
     ), {"x": 13e3, "y": 9.5e3}
 
 
@@ -331,7 +331,7 @@ def pendulum(swings):
     return sizes(
         time(2.4 * swings),
         {"swing": angle.diff(T, 2) + 9 * sp.sin(angle)},
-        {"start": kp.Condition([angle, angle.diff(T) - 4], on="initial")},
+        {"initial": kp.Condition([angle, angle.diff(T) - 4], on="initial")},
     ), {"angle": 1.46}
 
 
@@ -341,7 +341,7 @@ def struck_string(periods):
         kp.geometry.Box({X: (0, 1)}, time={T: (0, 2 * periods)}),
         {"wave": u.diff(T, 2) - u.diff(X, 2)},
         {
-            "start": kp.Condition([u, u.diff(T) - sp.sin(sp.pi * X)], on="initial"),
+            "initial": kp.Condition([u, u.diff(T) - sp.sin(sp.pi * X)], on="initial"),
             "ends": kp.Condition(u, on="boundary"),
         },
     ), {"u": 1 / np.pi}
@@ -360,7 +360,7 @@ def test_a_slow_field_beside_a_fast_one_keeps_its_scale():
     scales = sizes(
         time(1500),
         {"spring": x.diff(T, 2) + 400 * x, "growth": z.diff(T) - z * (1 - z) / 100},
-        {"start": kp.Condition([x, x.diff(T) - 3, z - 1e-3], on="initial")},
+        {"initial": kp.Condition([x, x.diff(T) - 3, z - 1e-3], on="initial")},
     )
     assert scales["z"] == pytest.approx(1)
 
@@ -371,7 +371,7 @@ def test_a_late_source_counts_for_an_oscillator():
     scales = sizes(
         time(100),
         {"q": q.diff(T, 2) + q.diff(T) / 5 + 9 * q - pulse},
-        {"start": kp.Condition([q, q.diff(T) - 1e-3], on="initial")},
+        {"initial": kp.Condition([q, q.diff(T) - 1e-3], on="initial")},
     )
     assert 1 < scales["q"] < 10
 
@@ -383,7 +383,7 @@ def test_growing_solution_is_not_a_scale():
         kp.geometry.Box({X: (0, 1)}, time={T: (0, 1e-4)}),
         {"heat": u.diff(T) - u.diff(X, 2)},
         {
-            "start": kp.Condition(u, on="initial"),
+            "initial": kp.Condition(u, on="initial"),
             "heater": kp.Condition(u.diff(X) + 1, on={X: 0}),
             "back": kp.Condition(u, on={X: 1}),
         },
@@ -399,7 +399,7 @@ def test_later_value_is_a_lower_bound_of_the_scale(at):
         time(100),
         {"swing": u.diff(T, 2) + 900 * u},
         {
-            "start": kp.Condition([u, u.diff(T) - 0.01], on="initial"),
+            "initial": kp.Condition([u, u.diff(T) - 0.01], on="initial"),
             "later": kp.Condition(u - 1, on={T: at}),
         },
     )
@@ -414,7 +414,7 @@ def test_noisy_data_leave_an_oscillator_its_scale():
         time(5),
         {"swing": q.diff(T, 2) + q.diff(T) / 5 + 15 * q},
         {
-            "start": kp.Condition([q, q.diff(T) - 0.5], on="initial"),
+            "initial": kp.Condition([q, q.diff(T) - 0.5], on="initial"),
             "sensor": kp.Data(times[:, None], {q: values}),
         },
     )
@@ -456,7 +456,7 @@ def test_a_slow_string_does_not_have_the_scale_of_a_short_time(speed):
     fast, slow = (w.diff(t, 2) - c * w.diff(x, 2) for w, c in ((u, speed**2), (v, 1)))
     struck = [u, v, *(w.diff(t) - sp.sin(sp.pi * x) for w in (u, v))]
     conditions = {
-        "start": kp.Condition(struck, on="initial"),
+        "initial": kp.Condition(struck, on="initial"),
         "walls": kp.Condition([u, v], on="boundary"),
     }
     problem = kp.Problem(domain, {"fast": fast, "slow": slow}, conditions)

@@ -278,7 +278,7 @@ def test_a_long_chaotic_time_has_no_integrated_fields(end, is_known):
 def test_boundary_value_problems_have_no_integrated_fields():
     (x,) = fields("x")
     domain = kp.geometry.Box(time={T: (0, 1)})
-    ends = {"start": kp.Condition(x, on="initial"), "end": kp.Condition(x, on={T: 1})}
+    ends = {"initial": kp.Condition(x, on="initial"), "end": kp.Condition(x, on={T: 1})}
     problem = kp.Problem(domain, {"force": x.diff(T, 2) + 1}, ends)
     assert integrated_fields(problem, problem.scales, *np.zeros((2, 1, 1))) is None
 

@@ -112,9 +112,9 @@ PROBLEMS = {
             "left": ([U], LEFT),
             "contact": ([U - Z], RIGHT),
             "oscillator": ([Z.diff(T, 2) + U.diff(X) + 4 * Z], RIGHT),
-            **{f"start {k}": ([e], "initial") for k, e in enumerate(AT_REST)},
+            **{f"initial {k}": ([e], "initial") for k, e in enumerate(AT_REST)},
         },
-        {"start 2", "start 3"},
+        {"initial 2", "initial 3"},
     ),
     "controlled flux": (
         ROD,

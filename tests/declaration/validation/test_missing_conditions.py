@@ -298,6 +298,6 @@ def test_a_rate_equation_with_a_parameter_coordinate_is_declared():
     problem = kp.Problem(
         G.Box(time={T: (0, 1)}, parameters={R: (1, 10)}),
         {"decay": z.diff(T) + R * z},
-        {"start": kp.Condition(sp.Eq(z, 1), on="initial")},
+        {"initial": kp.Condition(sp.Eq(z, 1), on="initial")},
     )
     assert not problem.underdetermined

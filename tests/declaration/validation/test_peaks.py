@@ -298,7 +298,7 @@ def melting(width):
         ROD,
         {"heat": (HEAT + melted).diff(T) - HEAT.diff(X, 2)},
         {
-            "start": kp.Condition(HEAT, on="initial"),
+            "initial": kp.Condition(HEAT, on="initial"),
             "hot": kp.Condition(HEAT - 1, on={X: 0}),
             "cold": kp.Condition(HEAT, on={X: 1}),
         },
@@ -318,7 +318,7 @@ def test_wide_latent_heat_does_not_warn(recwarn):
 def test_integrals_of_nonlinear_functions_of_a_field_are_declared(recwarn):
     c = sp.Function("c")(X)
     conditions = {
-        "start": kp.Condition(c, on={X: 0}),
+        "left": kp.Condition(c, on={X: 0}),
         "mean": kp.Condition(kp.integral(sp.exp(-c)) - 1),
     }
     kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": c.diff(X, 2) - 1}, conditions)

@@ -155,7 +155,7 @@ def test_underdetermined_fields_are_named_with_parameters():
 
 def test_the_warning_has_the_line_of_the_declaration():
     with pytest.warns(UserWarning, match="missing") as caught:
-        kp.Problem(ROD, {"wave": WAVE}, {"walls": WALLS, "start": START})
+        kp.Problem(ROD, {"wave": WAVE}, {"walls": WALLS, "initial": START})
     assert caught[0].filename == __file__
 
 

@@ -6,8 +6,8 @@ from keraspinn.diagnostics.verdicts.extents import without_largest
 
 
 def test_more_residuals_of_an_equation_do_not_outweigh_conditions():
-    norms = {"residual": [2.0], "start": [0.5]}
-    few = {"residual": [np.array([3.0, 4.0])], "start": [np.array([1.0])]}
+    norms = {"residual": [2.0], "initial": [0.5]}
+    few = {"residual": [np.array([3.0, 4.0])], "initial": [np.array([1.0])]}
     rows = {n: [(r, np.zeros((len(r), 1))) for r in part] for n, part in few.items()}
     many = few | {"residual": [np.tile(few["residual"][0], 8)]}
     assert total_norm(few, norms) == pytest.approx(np.sqrt(25 / 4 + 4))

@@ -30,7 +30,7 @@ def line(slope, start, value=0, right=1):
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
         {"slope": sp.Eq(U.diff(X), right)},
-        {"start": kp.Condition(sp.Eq(U, value), on={X: 0})},
+        {"left": kp.Condition(sp.Eq(U, value), on={X: 0})},
     )
     network = keras.Sequential([keras.layers.Dense(1)])
     model = kp.PINNModel(problem, network, seed=0)
@@ -48,7 +48,7 @@ def test_estimate_is_exact_in_a_linear_problem():
     assert result.decided and not result.trusted
     assert result.misfits["slope"] == pytest.approx(0.5)  # u' − 1 beside u' = 2
     size = np.sqrt(np.mean(np.square(2 * x + 0.5)))
-    assert result.misfits["start"] == pytest.approx(0.5 / size, rel=0.1)
+    assert result.misfits["left"] == pytest.approx(0.5 / size, rel=0.1)
     assert max(result.left.values()) < 1e-6
     assert model.variable_dtype == "float32"  # and the model is as it was
     assert [w.tolist() for w in model.network.layers[0].get_weights()] == [[[2]], [0.5]]
@@ -143,7 +143,7 @@ def across(size):
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
         {"along": sp.Eq(U.diff(X), 1 + v), "across": sp.Eq(v.diff(X), -v)},
-        {"start": kp.Condition([U, v], on={X: 0})},
+        {"left": kp.Condition([U, v], on={X: 0})},
     )
     network = keras.Sequential([keras.layers.Dense(2)])
     model = kp.PINNModel(problem, network, seed=0)
@@ -206,7 +206,7 @@ def test_small_field_is_not_zero(start, most):
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 2)}),
         {"grows": grows},
-        {"start": kp.Condition(sp.Eq(U, start), on={X: 0})},
+        {"left": kp.Condition(sp.Eq(U, start), on={X: 0})},
     )
     network = keras.Sequential([keras.layers.Dense(1)])
     model = kp.PINNModel(problem, network, seed=0)
@@ -220,7 +220,7 @@ def test_error_of_a_growing_field_is_that_of_an_integration(rate, trusted):
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
         {"grows": U.diff(X) - rate * U},
-        {"start": kp.Condition(sp.Eq(U, 1), on={X: 0})},
+        {"left": kp.Condition(sp.Eq(U, 1), on={X: 0})},
     )
     leap = keras.layers.Dense(1, "tanh" if rate == 0 else "exponential")
     network = keras.Sequential([leap, keras.layers.Dense(1)])
@@ -258,7 +258,7 @@ def test_decay_before_growth_is_compared_with_an_integration(returns):
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 8)}),
         {"reaction": U.diff(X) - (X - 4) * U},
-        {"start": kp.Condition(sp.Eq(U, 1), on={X: 0})},
+        {"left": kp.Condition(sp.Eq(U, 1), on={X: 0})},
     )
     model = kp.PINNModel(problem, Decaying(returns), seed=0)
     result = verdict(model, **FEW, quantities={"double": 2 * U})
@@ -484,7 +484,7 @@ def test_unexplained_residuals_need_a_quarter_of_the_error(
 
 @pytest.mark.parametrize(("left", "trusted"), [(0.04, True), (0.06, False)])
 def test_unexplained_residuals_of_conditions_count(left, trusted):
-    numbers = {"u": 1e-3}, {"e": 0.02}, {"e": 0.01, "start": left}, 0.05, ("e",)
+    numbers = {"u": 1e-3}, {"e": 0.02}, {"e": 0.01, "initial": left}, 0.05, ("e",)
     assert Verdict(*numbers, is_unexplained=True).trusted == trusted
     assert Verdict(*numbers).trusted
 
@@ -502,7 +502,7 @@ def test_error_of_a_porous_medium_with_a_dry_part_is_estimated():
     start = kp.Condition(sp.Eq(w, exact(X, 0.1)), on="initial")
     ends = kp.Condition(w, on="boundary")
     equation = {"porous": w.diff(t) - (w**2).diff(X, 2)}
-    problem = kp.Problem(domain, equation, {"start": start, "ends": ends})
+    problem = kp.Problem(domain, equation, {"initial": start, "ends": ends})
     solution = kp.solve(problem, tolerance=1e-3, max_time=60, verbose=0)
     points = domain.grid(101)
     values = exact(*points.T, np.maximum)
@@ -947,7 +947,7 @@ def test_a_parameter_that_the_correction_moves_is_not_trusted(rate, offset, trus
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
         {"slope": U.diff(X) - k - offset},
-        {"start": kp.Condition(U, on={X: 0}), "data": data},
+        {"left": kp.Condition(U, on={X: 0}), "data": data},
     )
     model = kp.PINNModel(problem, keras.Sequential([keras.layers.Dense(1)]), seed=0)
     model.network.layers[0].set_weights([np.array([[2.0]]), np.array([0.0])])
@@ -1041,7 +1041,7 @@ def test_steady_nonlinear_problems_may_have_other_solutions(equation, unique):
 T = sp.Symbol("t")
 V, Q = (sp.Function(name)(T) for name in "vq")
 RATE = kp.Parameter("rate", initial=1.0)
-START = {"start": kp.Condition(V - 1, on="initial")}
+START = {"initial": kp.Condition(V - 1, on="initial")}
 
 
 @pytest.mark.parametrize(
@@ -1086,7 +1086,7 @@ def test_flux_laws_and_radiation_have_one_solution_in_time():
     u, q = (sp.Function(name)(X, T) for name in "uq")
     heat = {"heat": u.diff(T) + q.diff(X), "law": q + (1 + u**2) * u.diff(X)}
     given = {
-        "start": kp.Condition(u, on="initial"),
+        "initial": kp.Condition(u, on="initial"),
         "left": kp.Condition(u, on={X: 0}),
         "radiation": kp.Condition(q - u**4, on={X: 1}),
     }
@@ -1100,7 +1100,9 @@ def test_residuals_that_the_correction_leaves_count_in_time_windows(monkeypatch)
     u = sp.Function("u")(t)
     start = kp.Condition([sp.Eq(u, 1), u.diff(t)], on="initial")
     problem = kp.Problem(
-        kp.geometry.Box(time={t: (0, 4)}), {"swing": u.diff(t, 2) + u}, {"start": start}
+        kp.geometry.Box(time={t: (0, 4)}),
+        {"swing": u.diff(t, 2) + u},
+        {"initial": start},
     )
     recipe = kp.recipes.OneStage(steps=5, points=50)
     model = kp.march(

@@ -36,7 +36,7 @@ def test_quadrature_of_a_wave_is_judged(rate, is_followed):
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
         {"e": U - sp.sin(rate * X) - sp.Integral(U.subs(X, S) ** 2, (S, 0, 1)) / 2},
-        {"start": kp.Condition(U, on={X: 0})},
+        {"left": kp.Condition(U, on={X: 0})},
     )
     model = kp.PINNModel(problem, Wave(float(rate)), seed=0)
     verdict = kp.diagnostics.verdict(model, points=50, points_on_face=1)
