@@ -4,6 +4,7 @@ A network then converges to any of infinitely many solutions.
 """
 
 import dataclasses
+import itertools
 
 import numpy as np
 import sympy as sp
@@ -30,6 +31,9 @@ GAP = 1e-3
 # Largest singular value after a gap, by number of varying coordinates and degree. An
 # underdetermined problem is so at all degrees; exp(20 t) is not at a higher one.
 DEGREES = {1: {20: SMALL, 40: ROUND_OFF}, 2: {20: SMALL}}
+# Share of the time in which an underdetermined problem is so, too, but fields that grow
+# as exp(10 t) are not almost zero initially.
+FIRST_SHARE = 1 / 16
 # Values of a direction of unit length inside the domain, above which it is a field.
 VISIBLE = 1e-3
 # Ratios of other values of a parameter to its initial one; two, as one may be right.
@@ -74,8 +78,9 @@ def describe_underdetermined(domain, terms, sizes):
     ]:
         return missing_conditions.describe_free_parameters(free)
     names = [*sizes]
-    for degree, small in degrees.items():
-        names = names and _null_space_fields(*how, degree, small)
+    shares = [1.0] + [FIRST_SHARE] * bool(domain.time_coordinate)
+    for share, (degree, small) in itertools.product(shares, degrees.items()):
+        names = names and _null_space_fields(*how, degree, small, share)
     integrals = [term for term in terms.values() if names and term.regions]
     peaks = (describe_peaks(t.expressions, domain, t.blocks)[0] for t in integrals)
     if not names or any(peaks):  # a peak of the integrand has its own warning
@@ -108,9 +113,9 @@ def _is_solved(domain, terms, sizes, fixed, degree, parameter, ratio):
 
 
 @np.errstate(all="ignore")  # numbers that are not finite raise an error
-def _linear_system(domain, terms, sizes, fixed, degree):
+def _linear_system(domain, terms, sizes, fixed, degree, share=1.0):
     """Return polynomials, residuals, Jacobian and its divisors; `None` if nonlinear."""
-    how = domain, terms, [*sizes], degree, fixed, {}
+    how = domain, terms, [*sizes], degree, fixed, {}, share
     try:
         polynomials, rows = linearization.discretize(*how)
         zero = np.zeros((len(sizes), polynomials.count))
@@ -123,9 +128,9 @@ def _linear_system(domain, terms, sizes, fixed, degree):
     return polynomials, residual, *linearization.unit_columns(jacobian)
 
 
-def _null_space_fields(domain, terms, sizes, fixed, degree, small):
+def _null_space_fields(domain, terms, sizes, fixed, degree, small, share):
     """Return the names of fields in the null space of polynomials of a degree."""
-    if not (system := _linear_system(domain, terms, sizes, fixed, degree)):
+    if not (system := _linear_system(domain, terms, sizes, fixed, degree, share)):
         return []
     polynomials, _, jacobian, norms = system
     _, values, changes = np.linalg.svd(np.linalg.qr(jacobian, mode="r"))

@@ -84,6 +84,14 @@ def test_growing_solutions_are_determined_by_initial_conditions(end):
         assert "missing" in warned(time, u.diff(T, 2) - u, only)
 
 
+@pytest.mark.parametrize("rate", [15, 20, 30, 40])
+def test_growing_heat_is_determined_by_initial_conditions(rate):
+    ends = kp.Condition(U, on="boundary")
+    growing = U.diff(T) - U.diff(X, 2) - rate * U
+    assert warned(ROD, growing, ends, START) == ""
+    assert "missing" in warned(ROD, growing, ends)
+
+
 @pytest.mark.parametrize(
     ("equation", "message"),
     [
