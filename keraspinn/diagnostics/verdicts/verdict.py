@@ -133,7 +133,10 @@ class Verdict:
         error = self.error
         if self.is_unexplained:
             left = _largest(e for n, e in self.left.items() if n not in self.equations)
-            error = max(SEVERAL * error, left)
+            # A slack follows from all residuals, explained or not.
+            corrected = (e for n, e in self.errors.items() if e != self.slacks.get(n))
+            several = SEVERAL * _largest([*corrected, *self.moves.values()])
+            error = max(error, several, left)
         largest = max(error, _largest(self.sums.values()), self.slack)
         return self.decided and largest <= self.tolerance and not self.faults
 

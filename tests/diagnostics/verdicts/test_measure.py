@@ -486,6 +486,13 @@ def test_unexplained_residuals_need_a_quarter_of_the_error(
 def test_unexplained_residuals_of_conditions_count(left, trusted):
     numbers = {"u": 1e-3}, {"e": 0.02}, {"e": 0.01, "initial": left}, 0.05, ("e",)
     assert Verdict(*numbers, is_unexplained=True).trusted == trusted
+
+
+@pytest.mark.parametrize(("slack", "trusted"), [(0.02, True), (0.01, False)])
+def test_slacks_of_unexplained_residuals_count_once(slack, trusted):
+    numbers = {"u": 0.02}, {"e": 0.02}, {"e": 1e-3}, 0.05, ("e",)
+    result = Verdict(*numbers, slacks={"u": slack}, is_unexplained=True)
+    assert result.trusted == trusted
     assert Verdict(*numbers).trusted
 
 
