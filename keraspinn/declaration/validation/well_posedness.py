@@ -31,9 +31,10 @@ GAP = 1e-3
 # Largest singular value after a gap, by number of varying coordinates and degree. An
 # underdetermined problem is so at all degrees; exp(20 t) is not at a higher one.
 DEGREES = {1: {20: SMALL, 40: ROUND_OFF}, 2: {20: SMALL}}
-# Share of the time in which an underdetermined problem is so, too, but fields that grow
-# as exp(10 t) are not almost zero initially.
-FIRST_SHARE = 1 / 16
+# Shares of the time in which an underdetermined problem is so, and the gap in each. In
+# the first sixteenth fields that grow as exp(10 t) are not almost zero initially, and a
+# rod without a condition at an end has small singular values without a gap.
+SHARES = {1.0: GAP, 1 / 16: 1.0}
 # Values of a direction of unit length inside the domain, above which it is a field.
 VISIBLE = 1e-3
 # Ratios of other values of a parameter to its initial one; two, as one may be right.
@@ -78,7 +79,7 @@ def describe_underdetermined(domain, terms, sizes):
     ]:
         return missing_conditions.describe_free_parameters(free)
     names = [*sizes]
-    shares = [1.0] + [FIRST_SHARE] * bool(domain.time_coordinate)
+    shares = [*SHARES][: 2 if domain.time_coordinate else 1]
     for share, (degree, small) in itertools.product(shares, degrees.items()):
         names = names and _null_space_fields(*how, degree, small, share)
     integrals = [term for term in terms.values() if names and term.regions]
@@ -135,7 +136,7 @@ def _null_space_fields(domain, terms, sizes, fixed, degree, small, share):
     polynomials, _, jacobian, norms = system
     _, values, changes = np.linalg.svd(np.linalg.qr(jacobian, mode="r"))
     relative = values / values[0]
-    is_gap = relative[1:] < np.minimum(small, GAP * relative[:-1])
+    is_gap = relative[1:] < np.minimum(small, SHARES[share] * relative[:-1])
     is_null = relative < VANISHING
     is_null[1:] |= np.logical_or.accumulate(is_gap)
     changes = (changes[is_null] / norms).reshape(-1, len(sizes), polynomials.count)
