@@ -18,11 +18,11 @@ BESIDE = PAGE.parent / "results" / "exam_beside.json"
 TOLERANCE = 1e-3
 
 EXPLANATION = """\
-`python -m examples.exam.beside` runs ten problems one after another; eight have a
-record. Numbers are the processor's seconds on one core. `solve` ends by its own
-estimate. For the others the time is the first at which the true error is within 1e-3,
-which a user cannot know. DeepXDE runs Adam, 15,000 steps at a rate of 1e-3, and L-BFGS,
-in single precision, with the networks and points of its demonstrations, on PyTorch."""
+`python -m examples.exam.beside` runs ten problems one after another. Numbers are the
+processor's seconds on one core. `solve` ends by its own estimate. For the others the
+time is the first at which the true error is within 1e-3, which a user cannot know.
+DeepXDE runs Adam, 15,000 steps at a rate of 1e-3, and L-BFGS, in single precision, with
+the networks and points of its demonstrations, on PyTorch."""
 
 
 def result(record):
