@@ -63,11 +63,10 @@ def continuation(
         )
     recipe = recipe or TwoStage(1_000, 1_500)
     model = PINNModel(problem, network, seed=seed)
-    names = [parameter.name for parameter in values]
     history: list[dict[str, float]] = []
     stage: Recipe | Stage = recipe
     for step in zip(*values.values(), strict=True):
-        row = dict(zip(names, map(float, step), strict=True))
+        row = {p.name: float(n) for p, n in zip(values, step, strict=True)}
         for name, value in row.items():
             model.coefficients[name].assign(value)
             model.coefficients[name].trainable = False

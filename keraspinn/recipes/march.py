@@ -145,9 +145,8 @@ def march(
             if program is None or not program.serves(window, trained):
                 alike, changes = _alike(problem, [*done, stop], window)
                 template = _new_network(network, trained, alike, changes)
-                capacity = len(edges) - 2
-                if automatic:
-                    capacity = max(2 * len(trained), LEAST_CAPACITY)
+                least = max(2 * len(trained), LEAST_CAPACITY)
+                capacity = least if automatic else len(edges) - 2
                 settings = recipe, seed + 1, orders, capacity, previous
                 program = Repeated(alike, template, *settings)
                 programs = {**(programs if automatic else {}), length_name: program}

@@ -53,11 +53,9 @@ class Repeated:
             window: The problem in the window.
             earlier: The networks of the windows before.
         """
-        return (
-            self._stage is not None
-            and len(earlier) <= self._model.network.capacity
-            and differ_in_time_only(self._window, window)
-        )
+        has_room = len(earlier) <= self._model.network.capacity
+        is_reused = self._stage is not None and has_room
+        return is_reused and differ_in_time_only(self._window, window)
 
     def train(self, earlier, network, edges, jumps):
         """Train a window's network; return its last loss.

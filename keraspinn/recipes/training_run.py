@@ -155,7 +155,7 @@ class TrainingRun:
             if reason is not None:
                 return reason
             is_hopeless = is_judged and self._is_wrong()
-            if (is_stalled or is_hopeless) and not (has_risen or self.escalations):
+            if (is_stalled or is_hopeless) and not has_risen:
                 if self._march():
                     self._save(stage)
                     return ""
@@ -232,11 +232,10 @@ class TrainingRun:
             self._print(f"{elapsed:5.0f} s  no time windows: {why}")
             return False
         rows = self.model.march_history
-        row = {"decision": f"{len(rows)} time windows: GaussNewton"}
-        steps = len(rows) * choices.WINDOW_STEPS
-        row |= {"steps": steps, "seconds": time.monotonic() - start}
-        loss = max(window["loss"] for window in rows)
-        self.history.append(row | {"loss": loss, "error": math.nan})
+        row = {"decision": f"{len(rows)} time windows: GaussNewton", "error": math.nan}
+        row |= {"steps": len(rows) * choices.WINDOW_STEPS}
+        row |= {"seconds": time.monotonic() - start}
+        self.history.append(row | {"loss": max(window["loss"] for window in rows)})
         self._judge()
         self._report()
         self.progress.pop()
@@ -271,8 +270,7 @@ class TrainingRun:
         if math.isinf(error):
             error = SEVERAL * max(self.judged.unproven.values(), default=error)
         self.progress.append((error, loss))
-        least = (math.inf, math.inf) if self.best is None else self.best[:2]
-        if self.best is None or (error, loss) < least:
+        if self.best is None or (error, loss) < self.best[:2]:
             self.best = error, loss, self.model.get_weights(), self.model, self.judged
 
     def _save(self, stage):

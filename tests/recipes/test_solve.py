@@ -111,7 +111,7 @@ def test_every_stage_is_printed_and_recorded(solved):
     for line, row in zip(printed[1:], solution.history, strict=True):
         assert f"{row['decision']}, {row['steps']:,} steps" in line
     first = solution.history[0]["decision"]
-    assert first == "MLP 20 × 2, hard: initial: Adam"
+    assert first == "MLP 20 × 2, hard: initial: SSBroyden"
     assert f"estimated error {solution.verdict.error:.1e}" in printed[-1]
 
 
@@ -792,6 +792,35 @@ def test_wave_numbers_of_energies_chirps_and_tables():
             conditions={"ends": kp.Condition(v, on="boundary", hard=True)},
         )
         assert wave_number(problem) == pytest.approx(expected, rel=0.1, abs=18)
+
+
+def waves_along_a_rod(length, periods):
+    """Return a problem, and its solution as a function of x / length."""
+    v, wave = sp.Function("v")(x), 2 * sp.pi * periods * x / length
+    solution = sp.sin(wave) + x / length
+    domain = kp.geometry.Box({x: (0, length)})
+    poisson = sp.Eq(v.diff(x, 2), solution.diff(x, 2))
+    ends = kp.Condition(v - solution, on="boundary")
+    problem = kp.Problem(domain, {"poisson": poisson}, {"ends": ends})
+    return problem, lambda share: np.sin(2 * np.pi * periods * share) + share
+
+
+def test_frequencies_of_fourier_features_follow_the_length_of_the_domain():
+    scales = [
+        chosen_network(waves_along_a_rod(length, 20)[0]).layers[0].scale
+        for length in (1, 1_000)
+    ]
+    assert scales[0] == pytest.approx(1_000 * scales[1], rel=1e-3)
+
+
+@pytest.mark.slow
+def test_waves_along_a_long_rod_are_solved():
+    problem, exact = waves_along_a_rod(1_000, 20)
+    solution = kp.solve(problem, 1e-3, max_time=200, verbose=0)
+    shares = np.linspace(0, 1, 1_001)[:, None]
+    values = solution.model.predict(1_000 * shares, verbose=0)
+    assert solution.solved
+    assert np.sqrt(np.mean((values - exact(shares)) ** 2)) < 1e-3
 
 
 def test_oscillating_source_terms_choose_sines_and_gauss_newton():
