@@ -22,9 +22,6 @@ from keraspinn.recipes.stages import OneStage, Recipe, last_loss
 from keraspinn.training import PINNModel, load_model
 from keraspinn.training.checks import check_output_count
 
-# Loss, in scaled terms, up to which `windows="auto"` accepts a window.
-LARGEST_LOSS = 1e-6
-
 # Loss above which `march` warns that windows may continue from a wrong field.
 WRONG_LOSS = 1e-2
 
@@ -59,6 +56,7 @@ def march(
     seed: int = 0,
     path: str | Path | None = None,
     verbose: int = 1,
+    largest_loss: float = 1e-6,
 ) -> PINNModel:
     """Train a problem in time windows, each from the end of the one before.
 
@@ -74,7 +72,7 @@ def march(
             windows.
         windows: Number of windows of equal length; a list of edges from the start to
             the end of time; or `"auto"`, which halves a window whose loss stays above
-            1e-6 and lengthens the window after an easy one.
+            `largest_loss` and lengthens the window after an easy one.
         recipe: The `recipes.Recipe` of a window, `recipes.OneStage()` if not given.
         hard: Whether conditions hold by construction where they can.
         jumps: Optional dict from inner edges to dicts from fields to pairs `(factor,
@@ -84,6 +82,8 @@ def march(
         path: Optional path of a `.keras` file that holds the windows trained so far.
             If it is there, the training continues after them.
         verbose: 0 prints nothing, 1 a line for each window.
+        largest_loss: Loss, in the problem's scales, up to which `"auto"` accepts a
+            window. Errors of windows add up.
 
     Returns:
         The `PINNModel` over all of time, in the precision of the recipe's last stage.
@@ -151,12 +151,12 @@ def march(
                 program = Repeated(alike, template, *settings)
                 programs = {**(programs if automatic else {}), length_name: program}
             loss = program.train(*previous)
-        if automatic and not loss <= LARGEST_LOSS:
+        if automatic and not loss <= largest_loss:
             length = (stop - start) / 2
             if length < LEAST_SHARE * (end - begin):
                 raise ValueError(
                     f"The window from {start:g} to {stop:g} ends at a loss of "
-                    f"{loss:.1e}, above {LARGEST_LOSS:g}, however short it is. Give a "
+                    f"{loss:.1e}, above {largest_loss:g}, however short it is. Give a "
                     "larger network or a longer recipe, or the number of windows."
                 )
             continue

@@ -223,8 +223,9 @@ class TrainingRun:
         callbacks = [LambdaCallback(on_train_batch_end=self._end_late)]
         network, recipe = choices.chosen_windows(self.problem, callbacks)
         try:
-            settings = {"seed": model.seed, "verbose": 0}
-            self.model = march(self.problem, network, "auto", recipe, **settings)
+            # Errors of windows add up.
+            some = {"seed": model.seed, "largest_loss": (self.target / 2) ** 2}
+            self.model = march(self.problem, network, "auto", recipe, verbose=0, **some)
         # Late; unknown parameters, or too hard; an overflow.
         except (TimeoutError, ValueError, FloatingPointError) as error:
             elapsed = time.monotonic() - self.begin

@@ -215,6 +215,15 @@ def test_time_window_between_the_two_losses_keeps_its_length():
 
 
 @pytest.mark.slow
+def test_largest_loss_of_a_time_window_is_an_argument():
+    recipe, settings = Losses(lambda length: 1e-5), {"windows": "auto", "verbose": 0}
+    model = kp.march(decay(), network(), recipe=recipe, largest_loss=2e-5, **settings)
+    assert len(model.march_history) == 10
+    with pytest.raises(ValueError, match="above 5e-06, however short"):
+        kp.march(decay(), network(), recipe=recipe, largest_loss=5e-6, **settings)
+
+
+@pytest.mark.slow
 def test_large_or_nan_loss_ends_the_march_with_a_message():
     for loss in (1e-3, np.nan):
         recipe = Losses(lambda length, loss=loss: loss)
