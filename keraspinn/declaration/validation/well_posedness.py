@@ -32,9 +32,9 @@ GAP = 1e-3
 # underdetermined problem is so at all degrees; exp(20 t) is not at a higher one.
 DEGREES = {1: {20: SMALL, 40: ROUND_OFF}, 2: {20: SMALL}}
 # Shares of the time in which an underdetermined problem is so, and the gap in each. In
-# the first sixteenth fields that grow as exp(10 t) are not almost zero initially, and a
+# the first quarter fields that grow as exp(20 t) are not almost zero initially, and a
 # rod without a condition at an end has small singular values without a gap.
-SHARES = {1.0: GAP, 1 / 16: 1.0}
+SHARES = {1.0: GAP, 1 / 4: 1.0}
 # Values of a direction of unit length inside the domain, above which it is a field.
 VISIBLE = 1e-3
 # Ratios of other values of a parameter to its initial one; two, as one may be right.

@@ -84,6 +84,15 @@ def test_growing_solutions_are_determined_by_initial_conditions(end):
         assert "missing" in warned(time, u.diff(T, 2) - u, only)
 
 
+@pytest.mark.parametrize("end", [1, 3, 10])
+def test_advection_without_a_value_at_the_inlet_is_underdetermined(end):
+    pipe = kp.geometry.Box({X: (0, 1)}, time={T: (0, end)})
+    inlet = kp.Condition(U - sp.sin(T), on={X: 0})
+    rest, advection = kp.Condition(U, on="initial"), U.diff(T) + U.diff(X)
+    assert warned(pipe, advection, rest, inlet) == ""
+    assert "missing" in warned(pipe, advection, rest)
+
+
 @pytest.mark.parametrize(
     ("length", "end", "rate"), [(1, 1, 20), (1, 1, 30), (1, 3, 15), (2, 1, 25)]
 )
