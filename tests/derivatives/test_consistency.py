@@ -139,6 +139,17 @@ def test_consistent_networks_pass(network, width, dtype):
         keras.config.set_dtype_policy(policy)
 
 
+@pytest.mark.parametrize("frequency", [20, 40, 75, 150])
+def test_fourier_features_with_short_waves_pass(frequency):
+    t = sp.Symbol("t")
+    w = sp.Function("w")(t)
+    domain = kp.geometry.Box({}, time={t: (0, 20)})
+    initial = kp.Condition([w - 1, w.diff(t)], on="initial")
+    problem = kp.Problem(domain, {"o": w.diff(t, 2) + 100 * w}, {"initial": initial})
+    features = kp.layers.FourierFeatures(20, frequency, seed=1)
+    kp.PINNModel(problem, chain(features, layers.Dense(30, "tanh")))
+
+
 class RoundedInputs(keras.Model):
     def __init__(self):
         super().__init__()
